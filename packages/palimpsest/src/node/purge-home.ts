@@ -13,29 +13,29 @@ import { hasCode, toStorageError } from './files/to-storage-error.ts'
 import { NOTES_FOLDER } from './transcripts/notes-file.ts'
 import { tornFilesOf } from './transcripts/torn-line.ts'
 
-// Takes a secret out of all that is stored: transcripts, stored results, checkpoints, forks, notes, memories with their history, proposals and
-// logs. The one exception to the rule that nothing is lost, and only the user makes it. Begun again, it finishes what an end left undone: a
-// mark in the project says that what was made from its files has to go too.
+// Removes a secret from everything that is stored: transcripts, stored results, checkpoints, forks, notes, memories with their history,
+// proposals and logs. This is the one exception to the rule that nothing is lost, and only the user can make it. If it is interrupted, the
+// next run finishes it: a mark in the project says that files made from its content must go too.
 
 export interface Purged {
-  /** Files that held it. */
+  /** Files that contained it. */
   readonly files: readonly string[]
-  /** How often it stood there. */
+  /** How often it occurred. */
   readonly count: number
-  /** What still holds it, and why. */
+  /** What still contains it, and why. */
   readonly left: readonly { readonly path: string; readonly why: string }[]
 }
 
-/** Of a project whose files are being purged: whoever finds it there was not told that all is done. */
+/** Marks a project whose files are being purged: if the file is still there, the purge did not finish. */
 const BEGUN = '.purge-begun'
-/** Made from what is in other files, or of nobody's words. */
+/** Made from the content of other files, or without any user's words. */
 const MADE = /^index\.sqlite|\.lock$/
-/** Whoever adds a task or takes one holds it. */
+/** Held by whoever adds or takes a task. */
 const TASKS_LOCK = 'tasks.jsonl.lock'
-/** A shorter name stands everywhere. */
+/** A shorter name occurs everywhere. */
 const SLUG_CHARS_MIN = 6
 
-/** `home`: from `openHome`. `forget`: removes what was made from the files of a project, its index above all. */
+/** `home`: from `openHome`. `forget`: removes what was made from a project's files, above all its index. */
 export async function purgeHome(
   home: string,
   text: string,
@@ -92,7 +92,7 @@ export async function purgeHome(
   for (const team of await foldersIn(home, join(home, 'teams')))
     await locked(join(team, TASKS_LOCK), team, async () => await inFiles(await filesIn(home, team)))
   await inFiles(await filesIn(home, join(home, 'agent-memory')))
-  // Last: as long as a name spells it, the next purge knows that this one was not done.
+  // This comes last: as long as a name spells the text, the next purge knows that this one did not finish.
   for (const folder of await memoryFoldersIn(home))
     await locked(join(folder, '.lock'), folder, async () => {
       left.push(...(await renameIn(home, folder, inNames)))
@@ -126,11 +126,11 @@ async function inSharedMemory(
 interface Forms {
   readonly forms: readonly PurgedForm[]
   readonly formsIn: (path: string) => readonly PurgedForm[]
-  /** How the names of memories spell it. Not of a text that has too few letters for that. */
+  /** How names of memories spell it. Undefined for a text with too few letters. */
   readonly inNames: string | undefined
 }
 
-/** Where the text itself could be a name, it is one only among the memories: elsewhere a clearer mark replaces it. */
+/** If the text itself could be a name, it counts as one only among the memories: elsewhere a clearer mark replaces it. */
 function formsFor(home: string, text: string): Forms {
   const slug = toSlug(text)
   const inNames = slug.length < SLUG_CHARS_MIN ? undefined : slug
@@ -146,7 +146,7 @@ function isOfMemory(home: string, path: string): boolean {
     .some((part) => part === 'memory' || part === 'agent-memory')
 }
 
-/** Folders with memories in them: of projects, of the user, of agents. */
+/** Folders that contain memories: of projects, of the user, of agents. */
 async function memoryFoldersIn(home: string): Promise<readonly string[]> {
   const projects = await foldersIn(home, join(home, 'projects'))
   const ofAgents = await Promise.all(
@@ -157,7 +157,7 @@ async function memoryFoldersIn(home: string): Promise<readonly string[]> {
   return [...own.filter((_, i) => isThere[i]), ...ofAgents.flat()]
 }
 
-/** Gives memories that spell the text another name. One that has it already is not replaced: the first is told, and stays. */
+/** Renames memories whose names spell the text. If the new name is taken, that file stays and the old one is reported. */
 async function renameIn(
   home: string,
   folder: string,
@@ -206,7 +206,7 @@ async function sessionsIn(home: string, project: string): Promise<readonly Store
   )
 }
 
-/** What no session and no memory keeps: copies that a dream left, folders of sessions that are gone, what an end left half written. */
+/** Files outside sessions and memories: copies that a dream left, folders of deleted sessions, half-written files of ended processes. */
 async function otherFilesIn(home: string, project: string): Promise<readonly string[]> {
   const entries = await entriesIn(home, project)
   const sessions = new Set(
@@ -224,7 +224,7 @@ async function otherFilesIn(home: string, project: string): Promise<readonly str
   return [...files.map(({ name }) => join(project, name)), ...below.flat(), ...notes]
 }
 
-/** Settings and rules are the user's own: he may want a key in them. */
+/** Settings and rules belong to the user, who may want a key in them. */
 async function ownFiles(home: string, forms: readonly PurgedForm[]): Promise<Purged['left'][number][]> {
   const found: { path: string; why: string }[] = []
   for (const entry of await entriesIn(home, home)) {

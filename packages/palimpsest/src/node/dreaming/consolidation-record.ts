@@ -8,15 +8,18 @@ import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 import { parseHolder, printHolder } from './holder-text.ts'
 
 const RECORD_FILE = '.consolidate-lock'
-/** It names one process. */
+/** It names one process, so it is small. */
 const RECORD_BYTES_MAX = 4096
 
-/** `.consolidate-lock` of a memory folder: its time is that of the last consolidation, its text says who is at it, and nothing where nobody is. */
+/**
+ * `.consolidate-lock` in a memory folder. Its modification time is that of the last consolidation; its text names the process that runs one
+ * now, and is empty if none does.
+ */
 export function createConsolidationRecord(home: string, memoryFolder: string): ConsolidationRecord {
   const path = join(memoryFolder, RECORD_FILE)
   const place = async (text: string, ms: number): Promise<void> => {
     await makeFolder(home, memoryFolder)
-    // With its time from the start: whoever sees it sees both.
+    // The file has its time before it appears, so a reader always sees both.
     await writeAtomically(home, path, async (file: FileHandle) => {
       await file.writeFile(text)
       await file.utimes(ms / 1000, ms / 1000)

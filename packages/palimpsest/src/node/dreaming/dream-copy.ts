@@ -13,7 +13,7 @@ interface CopyFiles {
   readonly index: string
 }
 
-/** A copy of a project's memories, in `dream/` beside them. What others left there when they were killed is removed first. */
+/** A copy of a project's memories, in `dream/` beside them. Copies that killed processes left there are removed first. */
 export async function openDreamCopy(
   { home, folder }: { readonly home: string; readonly folder: string },
   id: string,
@@ -35,7 +35,7 @@ export async function openDreamCopy(
   return { path, read: async () => await readCopy(home, path, files), remove }
 }
 
-/** A file without text is one that was removed, unless it had none before. */
+/** A file without text counts as removed, unless it was empty before. */
 async function readCopy(home: string, path: string, before: CopyFiles): Promise<CopyFiles> {
   const texts = new Map<string, string>()
   let index = ''

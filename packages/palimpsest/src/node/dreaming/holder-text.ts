@@ -5,7 +5,7 @@ export function printHolder(holder: Holder): string {
   return `${JSON.stringify(holder)}\n`
 }
 
-/** Undefined where it names nobody. */
+/** Undefined if it names no holder. */
 export function parseHolder(text: string): Holder | undefined {
   const value = parseJsonObject(text)
   if (!value) return undefined

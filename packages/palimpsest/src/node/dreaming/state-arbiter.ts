@@ -7,16 +7,17 @@ import { openInside } from '../files/inside-home.ts'
 import { loadSqlite } from '../files/load-sqlite.ts'
 import { parseHolder, printHolder } from './holder-text.ts'
 
-// Who has what only one may have, in `state.sqlite`. A transaction that begins as a writer's decides: whoever comes second finds the row.
+// Who holds what only one process may have, in `state.sqlite`. A transaction that begins as a writer decides: the second process finds the
+// row.
 
 const STATE_FILE = 'state.sqlite'
-/** To look and to take are microseconds; hundreds may stand in line. */
+/** Reading and taking a row takes microseconds, so hundreds of processes may wait in line. */
 const BUSY_MS = 10_000
 
-/** What SQLite says where the disk is full. */
+/** SQLite's error code for a full disk. */
 const SQLITE_FULL = 13
 
-/** Opened for each question, so that nobody keeps the file from anybody. */
+/** Opens the file for each call, so that no process blocks it for others. */
 export function createStateArbiter(home: string): Arbiter {
   const use = async <T>(work: (db: DatabaseSync) => T): Promise<T> => {
     const db = await openState(home)
@@ -53,7 +54,7 @@ async function openState(home: string): Promise<DatabaseSync> {
   if (!Database)
     throw new StorageError('io', 'this Node has no SQLite, which decides who consolidates memory')
   const path = join(home, STATE_FILE)
-  // Made by us, so that it is ours alone and no link.
+  // We create the file, so it is ours alone and no link.
   const handle = await openInside(home, path, constants.O_RDWR | constants.O_CREAT)
   await handle.close()
   let db: DatabaseSync | undefined

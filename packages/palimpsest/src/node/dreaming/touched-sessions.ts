@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 
 const TRANSCRIPT = '.jsonl'
-/** Looked at together. */
+/** How many files are examined in parallel. */
 const BATCH = 64
 
-/** How many sessions of a project were written to since then. `except`: an id that does not count. */
+/** How many sessions of a project were written to since then. `except`: id of a session that does not count. */
 export async function touchedSessions(folder: string, sinceMs: number, except?: string): Promise<number> {
   const names = (await namesIn(folder)).filter(
     (name) => name.endsWith(TRANSCRIPT) && name !== `${except}${TRANSCRIPT}`,
@@ -28,7 +28,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** One that was deleted meanwhile went on never. */
+/** A session that was deleted meanwhile does not count. */
 async function timeOf(path: string): Promise<number> {
   return await stat(path).then(
     ({ mtimeMs }) => mtimeMs,

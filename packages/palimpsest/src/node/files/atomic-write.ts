@@ -6,15 +6,15 @@ import { StorageError } from '../../errors.ts'
 import { openInside } from './inside-home.ts'
 import { hasCode, toStorageError } from './to-storage-error.ts'
 
-// A file appears whole or not at all. A reader never sees a part of it.
+// A file appears complete or not at all. A reader never sees a part of it.
 
-/** All of it, or a function that writes it, for what is too large to hold. */
+/** The content, or a function that writes it if it is too large to hold in memory. */
 export type Content = string | Uint8Array | ((file: FileHandle) => Promise<void>)
 
-/** `durable`: on the disk when the promise resolves, power failure or not. `fleeting`: for what dies with its process. */
+/** `durable`: on disk when the promise resolves, even after a power failure. `fleeting`: for files that do not outlive their process. */
 export type Lasting = 'durable' | 'fleeting'
 
-/** Puts the file in place of whatever stands there. */
+/** Writes the file and replaces whatever is there. */
 export async function writeAtomically(
   home: string,
   path: string,
@@ -27,7 +27,7 @@ export async function writeAtomically(
   })
 }
 
-/** False where something stands there already; then nothing is changed. Of many who try at once, one gets true. */
+/** False if something is already there; nothing changes then. Of several concurrent calls, exactly one returns true. */
 export function createExclusively(
   home: string,
   path: string,
@@ -48,7 +48,7 @@ export function createExclusively(
   })
 }
 
-/** Makes a name in a folder durable: the content alone is not found again after a power failure. */
+/** Makes a name in a folder durable: without this, a power failure may lose the name though the content is on disk. */
 export async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, constants.O_RDONLY)
@@ -58,7 +58,7 @@ export async function syncFolder(folder: string): Promise<void> {
       await handle.close()
     }
   } catch (error) {
-    // Some systems cannot open or sync folders. There is nothing more to be done on them.
+    // Some systems cannot open or sync folders. Nothing more can be done there.
     if (!hasCode(error, 'EINVAL', 'ENOTSUP', 'EISDIR', 'EPERM')) throw error
   }
 }
@@ -70,10 +70,10 @@ interface NewFile {
   readonly lasting: Lasting
 }
 
-/** What became of the temporary file: `copied`, it is still there too. */
+/** What happened to the temporary file. `copied`: it still exists. */
 type Placed = 'moved' | 'copied' | 'refused'
 
-/** File names have at most 255 bytes; a UUID and the rest go behind this part. */
+/** File names have at most 255 bytes; a UUID and more follow this part. */
 const NAME_CHARS_MAX = 100
 
 async function throughTemporary(
@@ -91,11 +91,11 @@ async function throughTemporary(
     if (placed !== 'refused' && lasting === 'durable') await syncFolder(dirname(path))
     return placed !== 'refused'
   } catch (error) {
-    // The temporary file is nobody's concern.
+    // The error should name the file, not the temporary one.
     const cause = error instanceof StorageError && error.message.includes(name) ? error.cause : error
     throw toStorageError(cause ?? error, 'write', path)
   } finally {
-    // Should it stay, it is a hidden file that does no harm.
+    // If it stays, it is a hidden file that does no harm.
     if (isLeft) await unlink(temporary).catch(() => undefined)
   }
 }
@@ -111,7 +111,7 @@ async function writeNew({ home, path, content, lasting }: NewFile): Promise<void
   }
 }
 
-/** For file systems without hard links. A reader may see the file before its content, for an instant. */
+/** For file systems without hard links. For a moment, a reader may see the file before its content. */
 async function createWithoutLinks(file: NewFile): Promise<Placed> {
   try {
     await writeNew(file)

@@ -8,18 +8,18 @@ import { makeFolder, openInside } from './inside-home.ts'
 import { requireSessionId, type ProjectFolder } from './paths.ts'
 import { toStorageError } from './to-storage-error.ts'
 
-// Tool results beside the transcript. (B1) A blob is on the disk before `save` resolves, so before any entry can name it. A stored
-// blob never changes: other content under the same id gets a name of its own.
+// Tool results beside the transcript. (B1) A blob is on disk before `save` resolves, so before any entry can name it. A stored blob never
+// changes: different content under the same id gets a name of its own.
 
 export interface BlobStore {
   /** The same content under the same id is stored once. */
   readonly save: (toolUseId: string, text: string) => Promise<BlobRef>
   readonly read: (blob: BlobRef) => Promise<string>
-  /** The absolute path, to tell the model. */
+  /** The absolute path, which the model is told. */
   readonly locate: (blob: BlobRef) => string
 }
 
-/** More contents under one id than any retry makes. */
+/** Most contents under one id: more than retries ever create. */
 const CONTENTS_MAX = 1000
 
 /** Paths in references are relative to the project's folder, so that forks and moved homes find their blobs. */
@@ -45,7 +45,7 @@ export function createBlobStore(project: ProjectFolder, sessionId: string): Blob
 
 const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/
 
-/** Ids of other forms, which some providers have, are hashed: no part of them becomes part of a path. */
+/** Ids of other forms, which some providers use, are hashed, so that no part of them becomes part of a path. */
 function fileName(toolUseId: string): string {
   return PLAIN_ID.test(toolUseId)
     ? toolUseId

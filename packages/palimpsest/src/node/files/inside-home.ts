@@ -5,13 +5,13 @@ import { StorageError, UsageError } from '../../errors.ts'
 import { kindOfFile } from './plain-file.ts'
 import { hasCode, toStorageError } from './to-storage-error.ts'
 
-// (S1) Nothing is written outside the home. The home itself may be reached through symbolic links; what lies inside may not lead
-// out of it. Folders are checked before use and, because a check and a use are two steps, the opened file is checked again.
+// (S1) Nothing is written outside the home. The home itself may be reached through symbolic links; nothing inside may lead out of it.
+// Folders are checked before use, and because check and use are two steps, the opened file is checked again.
 
 export const FOLDER_MODE = 0o700
 export const FILE_MODE = 0o600
 
-/** The real path of the home, made where it is not there yet. */
+/** The real path of the home. Creates the home if it does not exist. */
 export async function openHome(path: string): Promise<string> {
   if (path === '') throw new UsageError('PALIMPSEST_HOME is empty: set it to a folder, or unset it')
   try {
@@ -20,13 +20,13 @@ export async function openHome(path: string): Promise<string> {
     if (!found.isDirectory()) throw new StorageError('not-found', notAHome(path, found))
     return await realpath(path)
   } catch (error) {
-    // Its parents were made on the way: whatever is still missing cannot be made.
+    // Its parents were just created, so what is still missing cannot be created.
     if (hasCode(error, 'ENOENT')) throw new StorageError('no-permission', cannotMake(path), { cause: error })
     throw toStorageError(error, 'make the folder', path)
   }
 }
 
-/** What stands where the home should be. */
+/** The error if something other than a folder is where the home should be. */
 export function notAHome(path: string, found: Stats): string {
   return `${path} is ${kindOfFile(found)}, not a folder. Move it away, or choose another PALIMPSEST_HOME`
 }
@@ -35,7 +35,7 @@ function cannotMake(path: string): string {
   return `cannot make the folder ${path}: no folder can be made there. Choose another PALIMPSEST_HOME`
 }
 
-/** Not `recursive`: in folders that take no new ones (`/proc`) that never ends. */
+/** Not `recursive`: in folders where none can be created (`/proc`), that never ends. */
 async function makeWithParents(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: FOLDER_MODE })
@@ -47,7 +47,7 @@ async function makeWithParents(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder below the home, each part with mode 0700. Parts that exist are left as they are. */
+/** Makes a folder below the home, each part with mode 0700. Existing parts stay as they are. */
 export async function makeFolder(home: string, folder: string): Promise<string> {
   const parts = partsBelow(home, folder)
   const whole = join(home, ...parts)
@@ -59,14 +59,14 @@ export async function makeFolder(home: string, folder: string): Promise<string> 
       await mkdir(path, { mode: FOLDER_MODE })
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw toStorageError(error, 'make the folder', path)
-      // It may be a link: look before the next part is made behind it.
+      // It may be a link, so check it before making the next part in it.
       await requireInside(home, path)
     }
   }
   return path
 }
 
-/** Mostly it is there already. Whatever else it may be is found out part by part. */
+/** Usually the folder exists. Everything else is found out part by part. */
 async function isFolderWithoutLinks(path: string): Promise<boolean> {
   try {
     return (await realpath(path)) === path && (await lstat(path)).isDirectory()
@@ -75,7 +75,7 @@ async function isFolderWithoutLinks(path: string): Promise<boolean> {
   }
 }
 
-/** Throws unless the folder exists and really lies in the home. */
+/** Throws unless the folder exists and is really inside the home. */
 export async function requireInside(home: string, folder: string): Promise<void> {
   try {
     if ((await lstat(await realInside(home, folder))).isDirectory()) return
@@ -91,7 +91,7 @@ async function realInside(home: string, folder: string): Promise<string> {
   return real
 }
 
-/** Opens a file below the home. The last part of the path is never followed if it is a link. */
+/** Opens a file below the home. If the last part of the path is a link, it is never followed. */
 export async function openInside(home: string, path: string, flags: number): Promise<FileHandle> {
   partsBelow(home, path)
   await requireInside(home, dirname(path))
@@ -106,10 +106,10 @@ export async function openInside(home: string, path: string, flags: number): Pro
   }
 }
 
-/** Opens many files to read: folders are looked at once for all of them, which is most of the work. */
+/** Opens many files for reading. It checks each folder once for all of them, since that is most of the work. */
 export interface InsideOpener {
   readonly open: (path: string) => Promise<FileHandle>
-  /** Once more, after all is read and before any of it is used. False: a folder leads elsewhere meanwhile, or is gone. */
+  /** Call this after everything is read and before any of it is used. False: a folder leads elsewhere by now, or is gone. */
   readonly isStillInside: () => Promise<boolean>
 }
 
@@ -133,7 +133,7 @@ export function createInsideOpener(home: string): InsideOpener {
   }
 }
 
-/** The file that has this name, and has it still when it is open. */
+/** The file with this name; checks that it still has this name once it is open. */
 async function openNamed(path: string, flags: number): Promise<FileHandle> {
   const handle = await openPlain(path, flags)
   try {
@@ -148,7 +148,7 @@ async function openNamed(path: string, flags: number): Promise<FileHandle> {
 
 async function openPlain(path: string, flags: number): Promise<FileHandle> {
   try {
-    // Without O_NONBLOCK a named pipe in place of a file would wait for ever.
+    // Without O_NONBLOCK, a named pipe in place of a file would wait forever.
     return await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, FILE_MODE)
   } catch (error) {
     throw toStorageError(error, 'open', path)

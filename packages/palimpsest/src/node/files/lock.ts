@@ -9,9 +9,9 @@ import { NO_PROCESS, ownIdentity, stateOf, type ProcessIdentity } from './proces
 import { hasCode, toStorageError } from './to-storage-error.ts'
 import { readPlainText } from './plain-file.ts'
 
-// One writer per transcript. The lock is a file that names its holder and appears with its content, by a hard link, so exactly one
-// of many can make it. A lock whose holder is gone is replaced by whoever holds the lock *on that lock*, named by its token: only
-// this one may touch it, and looks again before doing so. (Removing a stale lock without that would let two removers win.)
+// One writer per transcript. The lock is a file that names its holder and appears together with its content, by a hard link, so exactly one
+// of many processes can create it. A lock whose holder is gone is replaced by whoever holds the lock *on that lock*, named by its token:
+// only that process may touch it, and it checks again before doing so. (Removing a stale lock without that would let two removers win.)
 
 export interface Lock {
   readonly path: string
@@ -22,23 +22,23 @@ interface Holder extends ProcessIdentity {
   readonly token: string
 }
 
-/** Rounds of "it was there, now it is not" before giving up. Each means that somebody else got on. */
+/** Rounds of "it was there, now it is not" before giving up. In each of them another process made progress. */
 const ROUNDS_MAX = 100
-/** A holder died while replacing a dead holder's lock, and so on: deeper than this is no accident. */
+/** A holder died while replacing a dead holder's lock, and so on: deeper than this is no coincidence. */
 const DEPTH_MAX = 8
-/** An unreadable lock younger than this is being written right now (only where the file system has no hard links). */
+/** An unreadable lock younger than this is still being written (only on file systems without hard links). */
 const WRITING_MS = 5000
 
-/** Throws `StorageError('locked')`, naming the holder and the cure, where another process has it. */
+/** Throws `StorageError('locked')`, with the holder and what to do, if another process has the lock. */
 export async function takeLock(home: string, path: string): Promise<Lock> {
   return takeAt(home, path, 0)
 }
 
-/** A change under a lock takes milliseconds. Somebody who holds it longer than this is stuck, and the lock says who it is. */
+/** A change under a lock takes milliseconds. A process that holds it longer than this is stuck, and the lock names it. */
 const LOCK_WAIT_MS = 20_000
 const LOCK_POLL_MS = 7
 
-/** For changes that everybody makes in turn: waits for whoever is at it. `what`: what is changed, for a sentence. */
+/** For changes that processes make in turn: waits for the one that holds the lock. `what`: what is changed, for the error message. */
 export async function waitForLock(home: string, path: string, what: string): Promise<Lock> {
   const until = Date.now() + LOCK_WAIT_MS
   for (;;) {
@@ -50,7 +50,7 @@ export async function waitForLock(home: string, path: string, what: string): Pro
         throw new StorageError('locked', `somebody else is changing ${what}: ${path} names the process`, {
           cause: error,
         })
-      // Not in step with others who wait, too.
+      // Random, so that waiting processes do not retry in step.
       await sleep(LOCK_POLL_MS * (1 + Math.random()))
     }
   }
@@ -92,7 +92,7 @@ async function replaceStale(
   }
 }
 
-/** Undefined where there is none, or where it is still being written. */
+/** Undefined if there is no lock, or if it is still being written. */
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
     const holder = parseHolder(await readPlainText(path))
@@ -106,7 +106,7 @@ async function readHolder(path: string): Promise<Holder | undefined> {
   }
 }
 
-/** The token becomes part of a path, so it must have the form of ours. */
+/** The token becomes part of a path, so it must have our form. */
 const TOKEN = /^[\w-]{1,64}$/
 
 function parseHolder(text: string): Holder | undefined {
@@ -124,7 +124,7 @@ function parseHolder(text: string): Holder | undefined {
   }
 }
 
-/** While its holder lives nobody else touches a lock, so looking and removing may be two steps. */
+/** While its holder lives, no one else touches a lock, so checking and removing may be two steps. */
 async function releaseAt(path: string, token: string): Promise<void> {
   try {
     if ((await readHolder(path))?.token === token) await unlink(path)

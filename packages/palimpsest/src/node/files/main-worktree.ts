@@ -2,13 +2,13 @@ import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { readPlainText } from './plain-file.ts'
 
-// Whose memory and sessions a folder shares: all worktrees of a repository share those of the main one. Git's files are read by
-// hand; no git is needed.
+// Which project a folder belongs to: all worktrees of a repository share the memory and sessions of the main one. Reads git's files
+// directly; git need not be installed.
 
-/** Folders from a working folder up to the root; more than any real path has. */
+/** Most folders from a working folder up to the root; no real path has more. */
 const DEPTH_MAX = 256
 
-/** The main worktree of the repository that the folder lies in, else the folder itself; as a real path. */
+/** The main worktree of the folder's repository, or the folder itself if it is in none; as a real path. */
 export async function mainWorktree(folder: string): Promise<string> {
   const start = await realpath(folder).catch(() => resolve(folder))
   let at = start
@@ -32,8 +32,8 @@ async function worktreeAt(folder: string): Promise<string | undefined> {
 }
 
 /**
- * A linked worktree's git folder names the common one, and names the worktree in turn. Without that answer anybody's `.git` file
- * could claim to belong to another project.
+ * The git folder of a linked worktree names the common one, and also names the worktree. Without that second link, any `.git` file could
+ * claim to belong to another project.
  */
 async function mainOfLinked(folder: string, gitFolder: string): Promise<string | undefined> {
   const common = await pointer(join(gitFolder, 'commondir'))
@@ -41,13 +41,13 @@ async function mainOfLinked(folder: string, gitFolder: string): Promise<string |
   if (common === undefined || back === undefined) return undefined
   const [realCommon, realBack, realGit] = await Promise.all([common, back, gitFolder].map(realOf))
   if (realCommon === undefined || realGit === undefined || realBack !== join(folder, '.git')) return undefined
-  // Where git puts it, and nowhere else: whoever brings a folder of his own could name any repository as the common one.
+  // Only where git itself puts it: otherwise a folder from someone else could name any repository as its common one.
   if (dirname(realGit) !== join(realCommon, 'worktrees')) return undefined
-  // A bare repository has no main worktree: it stands for itself.
+  // A bare repository has no main worktree, so it is its own project.
   return basename(realCommon) === '.git' ? dirname(realCommon) : realCommon
 }
 
-/** The path that a file holds after a mark, relative to the folder of the file. */
+/** The path that a file contains after a mark, resolved relative to the file's folder. */
 async function pointer(file: string, mark = ''): Promise<string | undefined> {
   const text = await readPlainText(file).catch(() => '')
   const paths = text

@@ -8,24 +8,24 @@ import { mainWorktree } from './main-worktree.ts'
 import { hasCode, toStorageError } from './to-storage-error.ts'
 import { readPlainText } from './plain-file.ts'
 
-// Where things lie below the home. Names that come from outside are checked before they become part of a path.
+// Where things are below the home. Names from outside are checked before they become part of a path.
 
-/** Longer names are cut; most file systems end at 255 bytes, and suffixes follow. */
+/** Longer names are cut; most file systems allow 255 bytes, and suffixes follow. */
 const SLUG_CHARS_MAX = 200
 const HASH_CHARS = 8
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
-/** Folders that stand beside those of the sessions. */
+/** Folders beside those of the sessions. */
 const RESERVED_IDS = new Set(['memory', 'session-memory'])
 
-/** A project's folder below the home, and the real path it stands for. */
+/** A project's folder below the home, and the project's real path. */
 export interface ProjectFolder {
   readonly home: string
   readonly folder: string
   readonly project: string
 }
 
-/** Finds or makes the folder of the project that `cwd` belongs to. `home` is from `openHome`. */
+/** Finds or creates the folder of the project that `cwd` belongs to. `home` is from `openHome`. */
 export async function openProject(home: string, cwd: string): Promise<ProjectFolder> {
   const project = await mainWorktree(cwd)
   const slug = projectSlug(project)
@@ -42,7 +42,7 @@ export function projectSlug(path: string): string {
   return slug.length <= SLUG_CHARS_MAX ? slug : `${slug.slice(0, SLUG_CHARS_MAX)}-${shortHash(path)}`
 }
 
-/** Letters, digits, `-` and `_`, at most 128. Throws a `UsageError` for everything else. */
+/** Accepts letters, digits, `-` and `_`, at most 128. Throws a `UsageError` for everything else. */
 export function requireSessionId(id: string): string {
   if (isSessionId(id)) return id
   const text = `"${id.slice(0, 40)}" cannot be a session id: use letters, digits, "-" and "_", for example a UUID`
@@ -61,7 +61,7 @@ export function agentTranscriptPath(project: ProjectFolder, sessionId: string, a
   return join(project.folder, requireSessionId(sessionId), 'agents', `${requireSessionId(agentId)}.jsonl`)
 }
 
-/** True where the folder is, or now becomes, that of this project. */
+/** True if the folder belongs to this project, or does from now on. */
 async function claim(home: string, folder: string, project: string): Promise<boolean> {
   const file = join(folder, 'project.json')
   const known = await projectIn(file)

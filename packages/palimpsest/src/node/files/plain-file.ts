@@ -2,12 +2,12 @@ import { constants, type Stats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { StorageError } from '../../errors.ts'
 
-// Files that lie where users and other programs can put anything. Nothing but a plain file is read, and nobody waits for a pipe.
+// Files in places where users and other programs can put anything. Only plain files are read, and nothing waits for a pipe.
 
-/** Of files that are read whole: settings, instructions, what Git says of itself. */
+/** Largest file that is read at once: settings, instructions, git's own files. */
 const WHOLE_BYTES_MAX = 64 * 1024 * 1024
 
-/** Throws what the system says, `ENOENT` above all; a `StorageError` where something else than a file stands there. */
+/** Throws the system's error, mostly `ENOENT`, or a `StorageError` if something other than a file is there. */
 export async function openPlainFile(path: string): Promise<FileHandle> {
   return (await openFound(path)).handle
 }
@@ -36,7 +36,7 @@ export async function readPlainText(path: string, bytesMax = WHOLE_BYTES_MAX): P
   return (await readPlainFile(path, bytesMax)).toString('utf8')
 }
 
-/** What stands where a file should be, for a sentence. */
+/** What is in place of a file, for an error message. */
 export function kindOfFile(found: Stats): string {
   if (found.isDirectory()) return 'a folder'
   if (found.isFIFO()) return 'a pipe'

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { hasCode } from './to-storage-error.ts'
 import { readPlainText } from './plain-file.ts'
 
-// A process id alone names no process: ids are used again. With the start time (Linux) and the boot it does.
+// A process id alone does not identify a process, since ids are reused. Together with the start time (Linux) and the boot it does.
 
 export interface ProcessIdentity {
   readonly pid: number
@@ -12,10 +12,10 @@ export interface ProcessIdentity {
   readonly boot?: string
 }
 
-/** The id of nobody: the holder never said its name. */
+/** No process has this id: the holder never wrote its name. */
 export const NO_PROCESS = 0
 
-/** What does not change while a process lives: every lock that is taken names it. */
+/** Constant while a process lives. Every lock that it takes contains it. */
 const own = { stat: once(async () => await statOf(process.pid)), boot: once(readBootId) }
 
 export async function ownIdentity(): Promise<ProcessIdentity> {
@@ -28,7 +28,7 @@ export async function ownIdentity(): Promise<ProcessIdentity> {
   }
 }
 
-/** `unknown`: the process would be on another machine, and cannot be looked for from here. */
+/** `unknown`: the process is on another machine and cannot be checked from here. */
 export async function stateOf(identity: ProcessIdentity): Promise<'running' | 'gone' | 'unknown'> {
   if (identity.host !== hostname()) return 'unknown'
   if (identity.boot !== undefined && identity.boot !== (await own.boot())) return 'gone'
@@ -44,22 +44,22 @@ function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // EPERM: it is there, but somebody else's.
+    // EPERM: the process exists but belongs to another user.
     return hasCode(error, 'EPERM')
   }
 }
 
-/** Place of the start time in `/proc/<pid>/stat`, counted behind the name in parentheses. */
+/** Index of the start time in `/proc/<pid>/stat`, counted after the name in parentheses. */
 const START_TICKS_FIELD = 19
 
 async function statOf(
   pid: number,
 ): Promise<{ readonly startTicks: string; readonly ended: boolean } | undefined> {
   const text = await readPlainText(`/proc/${pid}/stat`).catch(() => '')
-  // The name may hold spaces and parentheses, so the last one counts.
+  // The name may contain spaces and parentheses, so the last one counts.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const startTicks = fields[START_TICKS_FIELD]
-  // Z: killed and not yet buried by its parent. X: dead.
+  // Z: ended, but its parent has not collected it. X: dead.
   return startTicks === undefined ? undefined : { startTicks, ended: 'ZX'.includes(fields[0] ?? '') }
 }
 
@@ -68,7 +68,7 @@ async function readBootId(): Promise<string | undefined> {
   return text.trim() === '' ? undefined : text.trim()
 }
 
-/** What could not be read is tried again. */
+/** Remembers the result; a read that failed is tried again. */
 function once<T>(read: () => Promise<T | undefined>): () => Promise<T | undefined> {
   let known: T | undefined
   return async () => (known ??= await read())

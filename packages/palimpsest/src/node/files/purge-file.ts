@@ -5,21 +5,21 @@ import type { FileHandle } from 'node:fs/promises'
 import { writeAtomically } from './atomic-write.ts'
 import { openInside } from './inside-home.ts'
 
-// Takes a text out of a file. What stands in its place has as many bytes, so that lengths and places that other files tell stay true. The
-// file is replaced whole: whenever the program is ended, it is as it was, or without the text.
+// Removes a text from a file. Its replacement has the same number of bytes, so that lengths and offsets recorded in other files stay valid.
+// The file is replaced as a whole: if the program is ended at any moment, the file is either unchanged or free of the text.
 
 const CHUNK_BYTES = 1 << 20
 const MARK = '[purged]'
-/** In names: they are made of letters, digits and dashes. */
+/** In names, which consist of letters, digits and dashes. */
 const NAME_MARK = 'purged'
 
-/** One way in which the text may stand in a file, and what replaces it: as many bytes. */
+/** One form in which the text may appear in a file, and its replacement of the same length. */
 export interface PurgedForm {
   readonly find: Buffer
   readonly mark: string
 }
 
-/** The text as it may stand in files: as it is, inside of JSON, once and twice, and as names spell it. */
+/** The forms in which the text may appear in files: plain, escaped in JSON once and twice, and as names spell it. */
 export function formsOf(text: string, inNames?: string): readonly PurgedForm[] {
   const inJson = JSON.stringify(text).slice(1, -1)
   const inJsonTwice = JSON.stringify(inJson).slice(1, -1)
@@ -32,12 +32,12 @@ function toForm(form: string, mark: string): PurgedForm {
   return { find, mark: mark.padEnd(find.length, 'x').slice(0, find.length) }
 }
 
-/** The name without what it spells. */
+/** The name, with the part that spells the text replaced. */
 export function purgedName(name: string, inNames: string): string {
   return name.replaceAll(inNames, toForm(inNames, NAME_MARK).mark)
 }
 
-/** How often the text stood there. Zero: the file is as it was. `before`: where it stands there, and before it is taken out. */
+/** Returns how often the text occurred. Zero: the file is unchanged. `before` runs if the text was found, before it is removed. */
 export async function purgeFile(
   home: string,
   path: string,
@@ -55,7 +55,7 @@ export async function purgeFile(
         count += replaced
         await file.appendFile(bytes)
       }
-      // Who sorts by time finds it where it was.
+      // Keeps the file's place when sorted by time.
       await file.utimes(found.atime, found.mtime)
     })
     return count
@@ -64,7 +64,7 @@ export async function purgeFile(
   }
 }
 
-/** Whether a file holds the text. */
+/** Whether a file contains the text. */
 export async function holdsText(home: string, path: string, forms: readonly PurgedForm[]): Promise<boolean> {
   const handle = await openInside(home, path, constants.O_RDONLY)
   try {
@@ -85,7 +85,7 @@ interface Piece {
   readonly replaced: number
 }
 
-/** The file piece by piece; what may be the beginning of the text waits for the next piece. */
+/** Yields the file piece by piece; a possible beginning of the text at the end of a piece is kept for the next one. */
 async function* purged(handle: FileHandle, forms: readonly PurgedForm[]): AsyncGenerator<Piece> {
   const held = Math.max(...forms.map(({ find }) => find.length)) - 1
   let rest = Buffer.alloc(0)

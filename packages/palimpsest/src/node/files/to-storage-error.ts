@@ -4,7 +4,7 @@ import { StorageError, UsageError, type StorageFailure } from '../../errors.ts'
 
 interface Reason {
   readonly failure: StorageFailure
-  /** What is the matter and what to do about it. */
+  /** What is wrong and what to do about it. */
   readonly text: string
 }
 
@@ -51,7 +51,7 @@ const REASONS: { readonly [code: string]: Reason } = {
   },
 }
 
-/** Any failure of the disk as a `StorageError` whose text names the path and the cure. Errors of ours stay as they are. */
+/** Turns any disk failure into a `StorageError` that names the path and what to do. Our own errors stay as they are. */
 export function toStorageError(error: unknown, action: string, path: string): Error {
   if (error instanceof StorageError || error instanceof UsageError) return error
   const code = errorCode(error)
@@ -71,13 +71,13 @@ export function toStorageError(error: unknown, action: string, path: string): Er
   return new StorageError(reason?.failure ?? 'io', `cannot ${action} ${path}: ${text}`, { cause: error })
 }
 
-/** The part of a path that should be a folder and is none. Looked for where something has failed already. */
+/** The part of a path that should be a folder and is not. Only searched after something has failed. */
 function findFileOnWay(path: string): string | undefined {
   for (let at = dirname(path); dirname(at) !== at; at = dirname(at)) {
     try {
       return statSync(at).isDirectory() ? undefined : at
     } catch {
-      // Further up.
+      // Try further up.
     }
   }
   return undefined

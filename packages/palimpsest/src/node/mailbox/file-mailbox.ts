@@ -11,29 +11,29 @@ import { createExclusively, syncFolder } from '../files/atomic-write.ts'
 import { makeFolder, openInside } from '../files/inside-home.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 
-// The mailboxes of a team, `teams/<team>/mail/<agent>/`: a file for each message, which appears whole, under a name that nobody else has.
-// Names count up, so that the order of names is the order of sending. What does not prove who sent it is put aside, never read.
+// The mailboxes of a team, `teams/<team>/mail/<agent>/`: one file per message, which appears complete and under a unique name. Names count
+// up, so that their order is the order of sending. A file that does not prove its sender is put aside, never read.
 
 export interface TeamMail {
   readonly home: string
   readonly team: string
-  /** Whose mailbox is read, and who sends. */
+  /** The agent whose mailbox is read, and who sends. */
   readonly self: string
 }
 
-/** More than this wait only where nobody reads. */
+/** Most waiting messages. More only wait if no one reads them. */
 export const WAITING_MAX = 10_000
 const FILE_BYTES_MAX = 1 << 20
 const KEY_BYTES = 32
 const NUMBER_DIGITS = 12
 const NUMBER_END = 10 ** NUMBER_DIGITS
-/** No mailbox comes so far by itself: from here on only letters that prove who sent them count. */
+/** No mailbox counts this far by itself: from here on, only letters that prove their sender count. */
 const NUMBER_DOUBTED = 10 ** 9
-/** So many files that are no letters are dealt with in one look. */
+/** How many files that are no letters are handled in one pass. */
 const REFUSED_AT_ONCE = 100
 /** Number and sender. */
 const FILE_NAME = /^(\d{12})~([a-z0-9][a-z0-9_-]{0,63})\.json$/i
-/** Others send, too: each lost race means that one of them did. */
+/** Others send too: each lost race means that one of them did. */
 const TRIES_MAX = 1_000
 const REFUSED = 'refused'
 const WRITING_MS = 3_600_000
@@ -63,7 +63,7 @@ export async function openFileMailbox({ home, team, self }: TeamMail): Promise<M
   }
 }
 
-/** Whether a letter waits for somebody, for others who wait for that: nothing is touched. Also true where too much lies there to tell. */
+/** Whether a letter waits for an agent, for others that want to know: it touches nothing. Also true if there is too much to check. */
 export async function hasLettersFor({ home, team, self }: TeamMail): Promise<boolean> {
   const place = placeOf(home, team)
   const own = join(place.folder, 'mail', self)
@@ -73,7 +73,7 @@ export async function hasLettersFor({ home, team, self }: TeamMail): Promise<boo
   return names.length > REFUSED_AT_ONCE
 }
 
-/** Half-written files of senders that were killed. A younger one may be on its way. */
+/** Removes half-written files of senders that were killed. A younger one may still be in progress. */
 async function sweep(own: string): Promise<void> {
   for (const name of await readdir(own)) {
     if (!name.endsWith('.tmp')) continue
@@ -85,7 +85,7 @@ async function sweep(own: string): Promise<void> {
 
 interface Place {
   readonly home: string
-  /** Of the team. */
+  /** The team's folder. */
   readonly folder: string
 }
 
@@ -109,7 +109,7 @@ async function send(place: Place, letter: Letter): Promise<void> {
   let number = await lastNumber(place, box, { names, to: read.to })
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     number++
-    // Under a higher one nobody would read it.
+    // A file with a higher number would never be read.
     if (number >= NUMBER_END) throw forgedFiles(read.to)
     const name = `${String(number).padStart(NUMBER_DIGITS, '0')}~${read.from}.json`
     if (await createExclusively(place.home, join(box, name), text)) return
@@ -117,7 +117,7 @@ async function send(place: Place, letter: Letter): Promise<void> {
   throw new StorageError('io', `the mailbox of ${read.to} is written to all the time. Try again later`)
 }
 
-/** Of the newest letter. What somebody merely put there under a high number would leave no number for those who send. */
+/** Number of the newest letter. A forged file with a high number does not count: it would leave no numbers for senders. */
 async function lastNumber(
   place: Place,
   box: string,
@@ -132,12 +132,12 @@ async function lastNumber(
   return 0
 }
 
-/** They go when the mailbox is looked at. */
+/** They go the next time the mailbox is read. */
 function forgedFiles(to: string): StorageError {
   return new StorageError('io', `the mailbox of ${to} holds forged files. Try again later`)
 }
 
-/** Sorted; undefined where there is no such mailbox. */
+/** Sorted; undefined if there is no such mailbox. */
 async function namesIn(place: Place, box: string): Promise<readonly string[] | undefined> {
   try {
     await requireNoLink(place, box)
@@ -149,14 +149,14 @@ async function namesIn(place: Place, box: string): Promise<readonly string[] | u
   }
 }
 
-/** A link within the home, too, would have one take and put aside what was written to another. */
+/** Even a link inside the home would make an agent take and put aside what was written to another. */
 async function requireNoLink({ home }: Place, box: string): Promise<void> {
   if ((await realpath(box)) === join(await realpath(home), relative(home, box))) return
   const why = `${box} is a symbolic link, or a folder above it is one: no message is read or written there. Remove the link`
   throw new StorageError('no-permission', why)
 }
 
-/** Files that look like messages, under names that no message has. */
+/** Files that look like messages, with names that no message has. */
 async function strangersIn(own: string): Promise<readonly string[]> {
   const names = await readdir(own).catch(() => [])
   return names.filter((name) => name.endsWith('.json') && !FILE_NAME.test(name))
@@ -170,11 +170,11 @@ interface Refused {
 interface Box {
   readonly own: string
   readonly self: string
-  /** Which files have which letter, of those that were read. */
+  /** By letter id: the files with that letter, among those that were read. */
   readonly files: Map<string, string[]>
-  /** Put aside, and not told yet. */
+  /** Put aside, and not reported yet. */
   readonly untold: Refused[]
-  /** No letters, and cannot be put aside: told once, then left alone. */
+  /** No letters, and impossible to put aside: reported once, then ignored. */
   readonly stuck: Set<string>
 }
 
@@ -207,7 +207,7 @@ async function look(
   return { letters, more: names.length - seen }
 }
 
-/** The letter, or why it is none; undefined where it is gone by now. */
+/** The letter, or why it is none; undefined if the file is gone by now. */
 async function readLetter(
   place: Place,
   own: string,
@@ -222,7 +222,7 @@ async function readLetter(
     const cause = error instanceof Error ? (error.cause ?? error) : error
     if (hasCode(cause, 'ENOENT')) return undefined
     if (hasCode(cause, 'ELOOP')) return 'it is a symbolic link'
-    // A socket, a device, what others own: it will not be readable later either.
+    // A socket, a device, a file of another user: it will not become readable.
     if (hasCode(cause, 'ENXIO', 'ENODEV', 'EACCES', 'EPERM')) return 'it cannot be read'
     throw error
   }
@@ -236,7 +236,7 @@ async function readLetter(
   return isSame(signature, await sign(place, letter)) ? letter : `nothing proves that ${letter.from} sent it`
 }
 
-/** Undefined where it is too large, or no file. */
+/** Undefined if it is too large or not a file. */
 async function readSmall(place: Place, path: string): Promise<string | undefined> {
   const handle = await openInside(place.home, path, constants.O_RDONLY)
   try {
@@ -247,7 +247,7 @@ async function readSmall(place: Place, path: string): Promise<string | undefined
   }
 }
 
-/** Kept, where whoever is told of it can look at it. What cannot be moved keeps nobody from the letters behind it. */
+/** Keeps the files, so that the user can look at them. A file that cannot be moved does not block the letters after it. */
 async function putAside(
   place: Place,
   { own, untold, stuck }: Box,
@@ -277,14 +277,14 @@ async function putAside(
     }
 }
 
-/** What was put aside earlier stays. */
+/** A name that is not taken, so that files put aside earlier stay. */
 function freeName(name: string, taken: ReadonlySet<string>): string {
   let free = name
   for (let n = 2; taken.has(free); n++) free = `${name}.${n}`
   return free
 }
 
-/** Only what was read can be settled, and what was sent twice goes twice. */
+/** Only letters that were read can be settled. Settling also removes duplicates. */
 async function settle(own: string, files: Map<string, string[]>, id: string): Promise<void> {
   for (const name of files.get(id) ?? [])
     await unlink(join(own, name)).catch((error: unknown) => {
@@ -297,7 +297,7 @@ function keyPath(place: Place, name: string): string {
   return join(place.folder, 'keys', name)
 }
 
-/** Whoever can read it could send in that name: ours alone, and out of the reach of any tool. */
+/** Whoever reads the key can send in this agent's name, so it is ours alone and out of reach of any tool. */
 async function makeKey(place: Place, name: string): Promise<void> {
   await makeFolder(place.home, join(place.folder, 'keys'))
   await createExclusively(place.home, keyPath(place, name), randomBytes(KEY_BYTES).toString('hex'))
@@ -305,7 +305,7 @@ async function makeKey(place: Place, name: string): Promise<void> {
 
 async function sign(place: Place, { id, from, to, at, summary, message }: Letter): Promise<string> {
   const key = await readKey(place, from)
-  // Without a key of its own nobody has sent anything.
+  // A sender without a key has sent nothing, so no signature may match.
   if (key === undefined) return randomBytes(KEY_BYTES).toString('hex')
   return createHmac('sha256', key)
     .update(JSON.stringify([id, from, to, at, summary, message]))

@@ -3,13 +3,13 @@ import { lstat, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { UsageError } from '../../errors.ts'
 
-// What protects a socket. No peer can be asked who it is, so nobody else may reach it: the folder and the socket are ours alone, and no link
-// leads elsewhere. Whoever writes also proves that it can read a key that only this user can read.
+// What protects a socket. A peer cannot be asked who it is, so no one else may reach it: the folder and the socket belong to this user
+// alone, and no link leads elsewhere. A sender also proves that it can read a key that only this user can read.
 
 const OTHERS = 0o077
 const KEY_BYTES_MAX = 256
 
-/** Throws unless the folder is this user's alone. */
+/** Throws unless the folder belongs to this user alone. */
 export async function requireOwnFolder(folder: string): Promise<void> {
   const found = await lstat(folder)
   if (found.isSymbolicLink() || !found.isDirectory())
@@ -17,7 +17,7 @@ export async function requireOwnFolder(folder: string): Promise<void> {
   requireOwn(folder, found)
 }
 
-/** Throws unless there is a socket of this user's, in a folder of this user's alone. */
+/** Throws unless there is a socket of this user, in a folder that belongs to this user alone. */
 export async function requireOwnSocket(path: string): Promise<void> {
   await requireOwnFolder(dirname(path))
   const found = await lstat(path)
@@ -26,7 +26,7 @@ export async function requireOwnSocket(path: string): Promise<void> {
 }
 
 export async function readOwnKey(path: string): Promise<string> {
-  // A named pipe in its place would wait for ever.
+  // Without O_NONBLOCK, a named pipe in its place would wait forever.
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const found = await handle.stat()

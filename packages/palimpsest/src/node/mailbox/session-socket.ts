@@ -10,8 +10,8 @@ import { FILE_MODE, makeFolder } from '../files/inside-home.ts'
 import { hasCode } from '../files/to-storage-error.ts'
 import { readOwnKey, requireOwnFolder, requireOwnSocket } from './own-folder.ts'
 
-// How sessions of one user write to each other: `run/<session>.sock` in the home. One message a connection, one line each way. What is told
-// to have arrived stays, since the one who listens keeps it before it answers.
+// How sessions of one user write to each other: `run/<session>.sock` in the home. One message per connection, one line in each direction. A
+// message that was confirmed is kept, since the receiver stores it before it answers.
 
 export interface SessionSocket {
   readonly path: string
@@ -21,18 +21,18 @@ export interface SessionSocket {
 export interface SocketPlace {
   readonly home: string
   readonly session: string
-  /** Resolves when it stays. What it throws goes to the sender, as a sentence. */
+  /** Resolves once the letter is kept. The sender gets the message of any error that it throws. */
   readonly accept: (letter: Letter) => Promise<void>
 }
 
-/** A message in JSON, every character of it escaped. */
+/** The longest message as JSON, with every character escaped. */
 const LINE_BYTES_MAX = 6 * LETTER_CHARS_MAX + 4_096
-/** Whoever is slower has no message. */
+/** A slower peer is cut off. */
 const PEER_MS_MAX = 5_000
-/** The answer is read by then. */
+/** Time for the peer to read the answer. */
 const LEAVING_MS = 500
 const CONNECTIONS_MAX = 16
-/** The shortest of what systems allow (`sun_path`), without its end. */
+/** The shortest limit among systems (`sun_path`), without the terminator. */
 const PATH_BYTES_MAX = 103
 const KEY_BYTES = 32
 const KEY = 'key'
@@ -52,14 +52,14 @@ export async function listenForLetters({ home, session, accept }: SocketPlace): 
     (peer) => void receive(peer, { session, folder, accept }),
   )
   server.maxConnections = CONNECTIONS_MAX
-  // It listens as long as something else goes on.
+  // The socket does not keep the process alive.
   server.unref()
   await listening(server, path)
   await chmod(path, FILE_MODE)
   return { path, close: async () => await new Promise((resolve) => server.close(() => resolve())) }
 }
 
-/** `path`: of the socket. Resolves when the other session has kept it. */
+/** Sends a letter to the socket at `path`. Resolves when the other session has kept it. */
 export async function sendToSocket(path: string, letter: Omit<Letter, 'to'>): Promise<void> {
   if (!isAbsolute(path) || !path.endsWith('.sock'))
     throw new UsageError(
@@ -91,7 +91,7 @@ async function listening(server: Server, path: string): Promise<void> {
   })
 }
 
-/** Of a process that was killed. One at which somebody answers is left alone. */
+/** Removes the socket of a process that was killed. A socket that someone answers stays. */
 async function removeStale(path: string): Promise<void> {
   const isAnswered = await new Promise<boolean>((resolve) => {
     const probe = connect(path, () => {
@@ -124,7 +124,7 @@ async function receive(
   } catch (error) {
     peer.end(`${error instanceof Error ? error.message.replaceAll('\n', ' ') : 'it failed'}\n`)
   } finally {
-    // What it still sends is not read.
+    // Whatever it still sends is not read.
     setTimeout(() => peer.destroy(), LEAVING_MS).unref()
   }
 }
@@ -139,7 +139,7 @@ async function exchange(path: string, line: string): Promise<string> {
   }
 }
 
-/** Up to the end of a line. */
+/** Reads up to the end of a line. */
 async function readLine(peer: Socket): Promise<string> {
   return await new Promise<string>((resolve, reject) => {
     const chunks: Buffer[] = []

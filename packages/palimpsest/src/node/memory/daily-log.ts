@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { makeFolder, openInside } from '../files/inside-home.ts'
 import { toStorageError } from '../files/to-storage-error.ts'
 
-// A log for each day, a line a turn: what a dream reads first. Two that write at once each write whole lines.
+// A log for each day, one line per turn: a dream reads it first. Concurrent writers each write whole lines.
 
 export const LOGS_FOLDER = 'logs'
 
-/** `logs/2026/11/2026-11-18.md`, by the day in UTC. */
+/** `logs/2026/11/2026-11-18.md`, by the UTC day. */
 export function dailyPath(memoryFolder: string, at: number): string {
   const day = new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length)
   const [year = '', month = ''] = day.split('-')

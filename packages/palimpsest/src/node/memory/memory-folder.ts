@@ -15,8 +15,8 @@ import { createPendingFolder } from './pending-folder.ts'
 import { createUses } from './uses.ts'
 import { openRecords, type Records } from './records.ts'
 
-// A folder of memories. Every change is an entry of the history first, then it is made: whoever finds an entry that was begun finishes it.
-// So files and history agree, whenever a writer was killed. Nobody writes without the folder's lock.
+// A folder of memories. Every change is first recorded in the history and then made: whoever finds an unfinished entry finishes it. So
+// files and history agree, whenever a writer is killed. No one writes without the folder's lock.
 
 export const INDEX = 'MEMORY'
 const LOCK = '.lock'
@@ -24,7 +24,7 @@ const LOCK = '.lock'
 export interface MemoryFolderOptions {
   /** From `openHome`. */
   readonly home: string
-  /** Below it; made with the first change. */
+  /** A folder below the home; created with the first change. */
   readonly path: string
   readonly now: () => number
 }
@@ -91,7 +91,9 @@ async function makeChange(
   return record
 }
 
-/** What was begun and not finished. A file that is neither as it was nor as it should be was changed by somebody since: it stays. */
+/**
+ * Finishes entries that were begun. A file that is neither in its old nor in its new state was changed by someone else since, so it stays.
+ */
 async function finishBegun({ home, path }: MemoryFolderOptions, records: Records): Promise<void> {
   for (const { record, finish } of await records.begun()) {
     for (const patch of record.changed) {
@@ -116,7 +118,7 @@ function requireName(file: string, { unusable }: MemoryFiles): void {
     throw new StorageError('no-permission', `"${file.slice(0, 80)}" cannot be the name of a memory`)
 }
 
-/** What is no text is read by nobody: written into the index, it would close the folder for good. */
+/** Nothing can read a file that is not text: written into the index, it would make the folder unusable. */
 function requireText(text: string | null): void {
   if (text?.includes('\0') === true)
     throw new StorageError('io', 'a memory is text: this one has a zero byte, and nothing was written')
@@ -157,7 +159,7 @@ async function readFiles(home: string, path: string): Promise<MemoryFiles> {
   return { index, texts, unusable }
 }
 
-/** Of Markdown files, without the ending, in one order everywhere. */
+/** Names of Markdown files without the ending, in the same order everywhere. */
 async function namesIn(home: string, path: string): Promise<readonly string[]> {
   try {
     const names = await readdir(path)

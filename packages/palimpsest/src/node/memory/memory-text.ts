@@ -6,7 +6,7 @@ import { createInsideOpener, openInside } from '../files/inside-home.ts'
 import { kindOfFile } from '../files/plain-file.ts'
 import { toStorageError } from '../files/to-storage-error.ts'
 
-/** Many times what a memory comes to. */
+/** Many times the size of a memory. */
 export const MEMORY_BYTES_MAX = 1 << 20
 
 export type MemoryText =
@@ -14,7 +14,7 @@ export type MemoryText =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unusable'; readonly why: string }
 
-/** A text that is read is written back byte for byte. Links, folders and what is no text are left alone. */
+/** A text that is read here is written back byte for byte. Links, folders and files that are not text are left alone. */
 export async function readMemoryText(home: string, path: string): Promise<MemoryText> {
   return await readText(path, async () => await openInside(home, path, constants.O_RDONLY))
 }
@@ -22,7 +22,7 @@ export async function readMemoryText(home: string, path: string): Promise<Memory
 /** Fewer than the files that a process may have open. */
 const AT_ONCE = 16
 
-/** The same of many, in their order: their folders are looked at once. */
+/** The same for many files, in their order; checks each folder once. */
 export async function readMemoryTexts(
   home: string,
   paths: readonly string[],

@@ -8,10 +8,10 @@ import { makeFolder, requireInside } from '../files/inside-home.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 import { readMemoryTexts } from './memory-text.ts'
 
-// What waits for the user's word: one file a proposal. None of it is ever loaded.
+// Proposals that wait for the user's approval, one file each. None of them is ever loaded into a conversation.
 
 const FOLDER = '.pending'
-/** Nobody looks through more. What comes after is refused, and whoever proposes it is told. */
+/** No user looks through more. Further proposals are refused, and the proposer learns why. */
 export const PENDING_MAX = 200
 
 interface PendingOptions {

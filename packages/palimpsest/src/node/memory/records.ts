@@ -8,7 +8,7 @@ import { makeFolder, requireInside } from '../files/inside-home.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 import { readMemoryText } from './memory-text.ts'
 
-// The history of a memory folder: one file an entry, numbered. Its name says whether it was finished.
+// The history of a memory folder: one numbered file per entry. Its name says whether the entry was finished.
 
 const FOLDER = '.history'
 const NUMBER_DIGITS = 8
@@ -26,13 +26,13 @@ export interface Records {
   readonly hasBegun: () => Promise<boolean>
   /** Oldest first. */
   readonly begun: () => Promise<readonly Begun[]>
-  /** Durable when it resolves. Only with the folder's lock. */
+  /** On disk when it resolves. Only call this while holding the folder's lock. */
   readonly begin: (record: MemoryRecord) => Promise<Begun>
 }
 
 export function openRecords(home: string, memoryFolder: string): Records {
   const folder = join(memoryFolder, FOLDER)
-  // What an entry says never changes, so it is read once.
+  // An entry never changes, so it is read once.
   const known = new Map<string, MemoryRecord>()
 
   async function read(name: string): Promise<MemoryRecord> {
@@ -83,7 +83,7 @@ export function openRecords(home: string, memoryFolder: string): Records {
 
 const NAME = /^\d{8}\.(?:begun|json)$/
 
-/** In the order they were written. */
+/** In the order in which they were written. */
 async function namesIn(home: string, folder: string): Promise<readonly string[]> {
   try {
     const names = await readdir(folder)

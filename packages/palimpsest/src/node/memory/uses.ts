@@ -6,7 +6,8 @@ import { parseJsonObject } from '../../wire/json.ts'
 import { writeAtomically } from '../files/atomic-write.ts'
 import { readMemoryText } from './memory-text.ts'
 
-// Which memories conversations were shown, and how often: what did not last matters most where it was read. No entry of the history.
+// Which memories conversations were shown, and how often: a memory that did not last matters most if it was read often. Not part of the
+// history.
 
 const FILE = '.uses.json'
 
@@ -35,7 +36,7 @@ export function createUses({ home, path, locked }: UsesOptions): Pick<MemoryFold
   }
 }
 
-/** A damaged file counts as none: it tells no more than a share. */
+/** A damaged file counts as empty: it only holds counts. */
 function countsIn(text: string): readonly (readonly [string, number])[] {
   return Object.entries(parseJsonObject(text) ?? {}).flatMap(([name, count]) =>
     isMemoryName(name) && typeof count === 'number' ? [[name, count] as const] : [],

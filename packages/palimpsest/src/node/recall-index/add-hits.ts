@@ -5,10 +5,10 @@ import { textsOf } from '../../recall/texts-of.ts'
 import type { Entry } from '../../transcript/entry.ts'
 import type { StoredItem } from '../transcripts/read-stored.ts'
 
-/** A summary or a file that was read again repeats what was said elsewhere: the original stands before it. */
+/** Summaries and files that were read again repeat earlier content, so the original ranks before them. */
 const REPEATED_LESS = 0.05
 
-/** What a stored item says to the query. `lessOf`: by how much an entry is worth less than others. */
+/** Adds what a stored item says about the query. `lessOf`: how much to subtract from an entry's score. */
 export function addHits(
   best: BestHits,
   item: StoredItem,

@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads'
 import type { RecallPlace } from './open-recall.ts'
 
-// Keeps an index up to date beside the turns: in another thread, one run at a time, never waited for.
+// Keeps an index up to date beside the turns: in another thread, one run at a time, and nothing waits for it.
 
 export interface Indexer {
-  /** Something was written. */
+  /** Call this after something was written. */
   readonly nudge: () => void
-  /** Ends a run where it is: what is in the index stays, the rest comes next time. */
+  /** Stops a run where it is: what is in the index stays, the rest comes next time. */
   readonly close: () => Promise<void>
 }
 
@@ -14,10 +14,10 @@ const WORKER = new URL(
   import.meta.url.endsWith('.ts') ? './index-worker.ts' : './index-worker.js',
   import.meta.url,
 )
-/** Whatever stops it so often in a row stops it again: the files are searched without it. */
+/** A worker that failed this often in a row will fail again: from then on the files are searched without the index. */
 const FAILURES_MAX = 3
 
-/** `worker`: what runs in the thread. */
+/** `worker`: the module that runs in the thread. */
 export function createIndexer(
   { home, folder, memories = [], onTrace }: RecallPlace,
   worker: URL = WORKER,
@@ -44,7 +44,7 @@ export function createIndexer(
       failed(error)
       return
     }
-    // Whoever is done with everything else does not wait for it.
+    // The thread does not keep the process alive.
     running.unref()
     running.on('message', (text: unknown) => onTrace?.(String(text)))
     running.on('error', failed)

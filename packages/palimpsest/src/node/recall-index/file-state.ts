@@ -2,12 +2,12 @@ import { NO_CONTEXT, type RowContext } from '../../recall/index-rows.ts'
 import { isJsonObject, parseJsonObject, type JsonObject } from '../../wire/json.ts'
 import { textOf } from './index-database.ts'
 
-// What later rows of a file need to know of earlier ones, between two slices.
+// What later rows of a file need to know about earlier ones, from one slice to the next.
 
 export interface FileState extends RowContext {
-  /** Of calls that nothing has answered yet: the first row of each. */
+  /** For calls without a result yet: the first row of each. */
   readonly units: { readonly [useId: string]: number }
-  /** The last turn of talk, which does not know yet what was said after it. */
+  /** The last turn of talk, whose following text is not known yet. */
   readonly open?: OpenTurn | undefined
 }
 
@@ -21,7 +21,7 @@ export interface OpenTurn {
 
 export const NO_STATE: FileState = { ...NO_CONTEXT, units: {} }
 
-/** What is no state is as good as none: later rows then know less of earlier ones. */
+/** An invalid state counts as empty: later rows then know less about earlier ones. */
 export function readFileState(text: string): FileState {
   const value = parseJsonObject(text)
   if (!value) return NO_STATE

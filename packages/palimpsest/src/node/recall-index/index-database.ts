@@ -6,14 +6,15 @@ import { openInside } from '../files/inside-home.ts'
 import { hasCode } from '../files/to-storage-error.ts'
 import { loadSqlite } from '../files/load-sqlite.ts'
 
-// The file of the index. It holds words and places, never the only copy of anything: what is damaged or of another form is made anew.
+// The file of the index. It holds words and places, never the only copy of anything: if it is damaged or has another form, it is built
+// again.
 
 export const INDEX_FILE = 'index.sqlite'
-/** Beside it while it is open. */
+/** Files beside it while it is open. */
 const SIDE_FILES = ['-wal', '-shm', '-journal']
-/** Another number is another form: the file is made anew. */
+/** Another number means another form: the file is built again. */
 const VERSION = 2
-/** One process writes at a time; a slice of another's takes less than this. */
+/** One process writes at a time; a slice of another process takes less than this. */
 const BUSY_MS = 1_000
 const CACHE_KB = 32_768
 
@@ -21,22 +22,22 @@ export interface IndexDatabase {
   readonly path: string
   readonly run: (sql: string, ...values: SQLInputValue[]) => void
   readonly all: (sql: string, ...values: SQLInputValue[]) => readonly DatabaseRow[]
-  /** All that `work` does, or nothing of it. */
+  /** Applies everything that `work` does, or nothing. */
   readonly write: <T>(work: () => T) => T
-  /** False: another file lies in its place, or none. */
+  /** False: another file is in its place, or none. */
   readonly isInPlace: () => boolean
   readonly close: () => void
 }
 
 export type DatabaseRow = { readonly [column: string]: unknown }
 
-/** Undefined where this Node cannot. Throws what the disk or the file says. */
+/** Undefined if this Node has no SQLite. Throws errors of the disk or the file. */
 export async function openDatabase(home: string, folder: string): Promise<IndexDatabase | undefined> {
   const Database = loadSqlite()
   if (!Database) return undefined
   const path = join(folder, INDEX_FILE)
   for (const side of SIDE_FILES) requirePlain(`${path}${side}`)
-  // Made by us, so that it is ours alone, lies where it should and is no link.
+  // We create the file, so it is ours alone, in the right place and no link.
   const handle = await openInside(home, path, constants.O_RDWR | constants.O_CREAT)
   const { ino } = await handle.stat()
   await handle.close()
@@ -94,7 +95,7 @@ CREATE TABLE IF NOT EXISTS heavy(shard INTEGER NOT NULL, term TEXT NOT NULL, doc
 CREATE TABLE IF NOT EXISTS counters(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 `
 
-/** Of an older or a newer form than ours. */
+/** The file has an older or newer form than ours. */
 class OtherForm extends Error {
   override readonly name = 'OtherForm'
 }
@@ -137,11 +138,11 @@ function toIndexDatabase(db: DatabaseSync, path: string, ino: number): IndexData
   }
 }
 
-/** `only`: not if meanwhile another file lies there, which somebody else has made. */
+/** `only`: leaves the file alone if another process has put a new one in its place. */
 export function removeIndexFile(folder: string, only?: IndexDatabase): void {
   if (only && !only.isInPlace()) return
   const path = join(folder, INDEX_FILE)
-  // The file itself first: whoever opens it now makes a new one, and finds nothing of the old beside it.
+  // The file itself goes first: a process that opens it now creates a new one, and finds nothing of the old one beside it.
   for (const side of ['', ...SIDE_FILES]) {
     try {
       unlinkSync(`${path}${side}`)
@@ -151,10 +152,10 @@ export function removeIndexFile(folder: string, only?: IndexDatabase): void {
   }
 }
 
-/** Codes of SQLite that say nothing about the file: locked, no room, not allowed, broken off. */
+/** SQLite codes that say nothing about the file: locked, no space, no permission, interrupted. */
 const NOT_THE_FILE = new Set([3, 4, 5, 6, 7, 8, 9, 13, 14, 15, 17, 23])
 
-/** Whether what was thrown means that the file is no good. */
+/** Whether the error means that the file is unusable. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof OtherForm) return true
   const code = sqliteCode(error)
@@ -167,7 +168,7 @@ export function isBusy(error: unknown): boolean {
   return sqliteCode(error) === BUSY
 }
 
-/** The primary code. */
+/** The primary result code of SQLite. */
 function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined

@@ -17,10 +17,10 @@ import { NO_STATE, readFileState, type FileState, type OpenTurn } from './file-s
 import { numberOf, textOf, type IndexDatabase } from './index-database.ts'
 import { insertRows, insertWords, shardName, shardOf, takeIds, type PlacedRow } from './write-rows.ts'
 
-// One file into the index, a slice at a time: from where the last slice ended to the last whole line. A slice is a transaction, so whoever is
-// killed leaves whole slices behind, and two who do the same do it one after the other.
+// Reads one file into the index, a slice at a time: from the end of the last slice to the last complete line. Each slice is a transaction,
+// so a killed process leaves complete slices, and two processes that index the same file take turns.
 
-/** Longer ones hold pictures. They stay in the file, and are not searched by the index. */
+/** Longer lines contain images. They stay in the file, and the index does not search them. */
 const LINE_BYTES_MAX = 1 << 26
 
 export interface IndexedFile {
@@ -28,7 +28,7 @@ export interface IndexedFile {
   readonly ino: number
   readonly size: number
   readonly mtime: number
-  /** Everything before it is in the index. */
+  /** Everything before this byte is in the index. */
   readonly offset: number
   readonly lastStart: number
   readonly lastHash: string
@@ -49,7 +49,7 @@ function toIndexed(row: { readonly [column: string]: unknown }): IndexedFile {
   }
 }
 
-/** Whether what was indexed still stands there, and more may follow: nobody has put another file in its place or written over its end. */
+/** Whether the indexed part is still there and more may follow: no one replaced the file or overwrote its end. */
 export function stillHolds(handle: FileHandle, known: IndexedFile, file: StoredFile): boolean {
   if (known.ino !== file.ino || file.size < known.offset) return false
   if (file.size === known.size && file.mtime !== known.mtime) return false
@@ -100,7 +100,7 @@ function begin(db: IndexDatabase, file: StoredFile): IndexedFile {
   return made
 }
 
-/** A document of a file, or a text that is none. */
+/** An entry in a file, or a text that is no entry. */
 interface Found {
   readonly offset: number
   readonly length: number
@@ -116,7 +116,7 @@ interface Slice {
   readonly lastHash: string
 }
 
-/** Whole lines alone: one that is being written is read when it has ended. */
+/** Complete lines only: a line that is being written is read once it has ended. */
 function linesOf(
   handle: FileHandle,
   known: IndexedFile,
@@ -124,7 +124,7 @@ function linesOf(
 ): Slice {
   const start = known.offset
   let bytes = readAt(handle, start, end)
-  // A line longer than the slice is read to its end, wherever that is.
+  // A line longer than the slice is read to its end.
   for (let wanted = end - start; bytes.lastIndexOf(NEWLINE) === -1 && start + wanted < size;) {
     wanted = Math.min(wanted * 4, size - start)
     bytes = readAt(handle, start, start + wanted)
@@ -145,7 +145,7 @@ function linesOf(
   return { found, offset: start + stop, lastStart: start + lastStart, lastHash }
 }
 
-/** To the end of a line that is too long. Its hash is of its last bytes. */
+/** Skips to the end of a line that is too long. The hash covers its last bytes only. */
 function passOver(handle: FileHandle, known: IndexedFile, size: number): Slice {
   for (let at = known.offset; at < size; at += LINE_BYTES_MAX) {
     const newline = readAt(handle, at, Math.min(size, at + LINE_BYTES_MAX)).indexOf(NEWLINE)
@@ -169,14 +169,14 @@ function documentsIn(bytes: Buffer, offset: number): readonly Found[] {
   return [...documents, { rows, offset, length: bytes.length, at }]
 }
 
-/** In the place of a block: what stands beside the entries of a line. */
+/** Used as block index for text outside the entries of a line. */
 export const BESIDE = -2
-/** A piece of a text file. */
+/** Used as block index for a piece of a text file. */
 export const WHOLE_PIECE = -3
 
 const PIECE_BYTES = 1 << 20
 
-/** A text file is read from its beginning whenever it changed, a megabyte at a time. */
+/** A text file is read again from its beginning after every change, a megabyte at a time. */
 function textOfFile(handle: FileHandle, known: IndexedFile, file: StoredFile): Slice {
   const start = known.offset
   const bytes = readAt(handle, start, Math.min(file.size, start + PIECE_BYTES))
@@ -201,7 +201,7 @@ function textOfFile(handle: FileHandle, known: IndexedFile, file: StoredFile): S
 
 const HASHED_BYTES = 4_096
 
-/** Behind the last line end; without one, where no character is cut. */
+/** Position after the last line end; without one, a position that cuts no character. */
 function wholeEnd(bytes: Buffer): number {
   const line = bytes.lastIndexOf(NEWLINE) + 1
   if (line > 0) return line
@@ -213,7 +213,7 @@ function wholeEnd(bytes: Buffer): number {
 interface Placed {
   readonly placed: readonly PlacedRow[]
   readonly state: FileState
-  /** What was said first in this slice: it comes after the turn that was open. */
+  /** The first text of this slice: it follows the turn that was open. */
   readonly after: string | undefined
 }
 
@@ -270,7 +270,7 @@ function setAfter(placed: PlacedRow[], place: number, after: string): void {
   if (one) placed[place] = { ...one, row: { ...one.row, words: { ...one.row.words, after } } }
 }
 
-/** Of calls that nothing has answered yet. */
+/** For calls without a result yet. */
 function unitsOf(
   units: ReadonlyMap<string, number>,
   { calls }: RowContext,
@@ -280,7 +280,7 @@ function unitsOf(
   )
 }
 
-/** The turn is written once more, with what came after it. */
+/** Writes the turn again, with the text that followed it. */
 function reopenTurn(db: IndexDatabase, handle: FileHandle, open: OpenTurn, after: string): void {
   const { offset, length, block, said, ids } = open
   const [document] = decodeWholeLine(readAt(handle, offset, offset + length)).entries
@@ -295,7 +295,7 @@ function reopenTurn(db: IndexDatabase, handle: FileHandle, open: OpenTurn, after
   }
 }
 
-/** Fewer where the file has become shorter. */
+/** Fewer bytes if the file has become shorter. */
 export function readAt(handle: FileHandle, start: number, end: number): Buffer {
   const buffer = Buffer.allocUnsafe(Math.max(0, end - start))
   let filled = 0

@@ -2,11 +2,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { isJsonObject } from '../../wire/json.ts'
 import { openRecall } from './open-recall.ts'
 
-// Brings one index up to date, in a thread of its own, and ends.
+// Brings one index up to date in a thread of its own, then ends.
 
-/** Larger than on a thread that others wait for: it takes half of the time. */
+/** Larger than on a thread that others wait for: that halves the time. */
 const SLICE_BYTES = 1 << 18
-/** A third of one core at most: a machine that is busy with a turn stays free for it. */
+/** At most a third of one core, so that the machine stays free for a running turn. */
 const RESTS = 2
 
 const port = parentPort

@@ -9,58 +9,58 @@ import { searchIndex, type RecallWish } from './search-index.ts'
 import { createStartOf, tidyIndex, updateIndex } from './update-index.ts'
 import { createDatabaseUse, type IndexFolder } from './use-database.ts'
 
-// Everything that was ever said in a project, found by words, by file, by time or by id. The index answers; what is not in it yet is read from
-// the files, and so is everything where there is no index.
+// Everything that was ever said in a project, searchable by words, file, time or id. The index answers; what is not in it yet is read from
+// the files, and without an index everything is.
 
 export interface RecallPlace extends IndexFolder {
   /** Folders of memories elsewhere below the home. */
   readonly memories?: readonly string[] | undefined
-  /** A model of yours that makes vectors of texts: what the words find is then ranked by meaning too. */
+  /** A model of yours that turns texts into vectors. Hits that the words find are then also ranked by meaning. */
   readonly embed?: Embed | undefined
 }
 
 export interface RecallSearch extends RecallWish {
-  /** How long files may be read that the index does not cover. */
+  /** How long to read files that the index does not cover. */
   readonly scanMsMax?: number | undefined
-  /** Reads all files, whatever the index says: for parts of words. */
+  /** Reads all files whatever the index says, to find parts of words. */
   readonly scansAll?: boolean | undefined
 }
 
 export interface RecallAnswer {
   readonly hits: readonly RecallHit[]
-  /** What was not looked at, and what to do about it. */
+  /** What was not searched, and what to do about it. */
   readonly notices: readonly string[]
 }
 
-/** `rests`: how long to rest after a slice, in slices. */
+/** `rests`: pause after a slice, as a multiple of the slice's duration. */
 export interface UpdatePace {
   readonly sliceBytes?: number
   readonly rests?: number
-  /** Puts full shards in order too, which makes searches of large projects faster. */
+  /** Also merges full shards, which makes searches of large projects faster. */
   readonly tidies?: boolean
 }
 
 export interface Recall {
   readonly search: (wish: RecallSearch, signal?: AbortSignal) => Promise<RecallAnswer>
-  /** The file that holds the entry of that id, or of one that begins so. */
+  /** The file that contains the entry with this id, or with an id that begins like this. */
   readonly findFile: (id: string) => Promise<string | undefined>
-  /** Brings the index up to date, in slices. False: it was broken off, somebody else is at it, or there can be no index. */
+  /** Brings the index up to date, in slices. False: it was interrupted, another process is indexing, or no index is possible. */
   readonly update: (wish?: UpdatePace, signal?: AbortSignal) => Promise<boolean>
   readonly close: () => void
 }
 
-/** A slice of some ten milliseconds, for a thread that others wait for. */
+/** A slice takes some ten milliseconds: for a thread that others wait for. */
 const SLICE_BYTES = 1 << 16
-/** Files that the index does not cover are mostly the end of one. */
+/** Time for files that the index does not cover; usually that is just the end of one file. */
 const SCAN_MS_MAX = 200
-/** Where the index is whole and holds none of the words, a short look into the newest files. */
+/** If the index is complete and has none of the words, a short search of the newest files. */
 const SCAN_AGAIN_MS_MAX = 50
-/** Where nobody has an index, all files are read. */
+/** Without an index, all files are read. */
 const SCAN_ALL_MS_MAX = 20_000
 const ID_CHARS_MIN = 8
-/** With vectors, so many times as many hits are ranked as are wanted. */
+/** With vectors, this many times the requested hits are ranked. */
 const RANKED_TIMES = 3
-/** A model that failed so often is not asked again. */
+/** A model that failed this often is not asked again. */
 const FAILURES_MAX = 3
 
 export function openRecall(place: RecallPlace): Recall {
@@ -100,7 +100,10 @@ export function openRecall(place: RecallPlace): Recall {
   }
 }
 
-/** Removes the index with every word in it: for who removed a text from the files. The next update makes it anew from what is there then. */
+/**
+ * Removes the index with every word in it. Call this after removing a text from the files; the next update builds it again from what is
+ * left.
+ */
 export function removeRecallIndex({ folder }: Pick<RecallPlace, 'folder'>): void {
   removeIndexFile(folder)
 }
@@ -131,7 +134,7 @@ async function search(
   const rest = await scan({ ...looking, startOf: indexed?.startOf }, { wish, query, scanMs }, signal)
   const hits = [...(indexed?.hits ?? []), ...rest.hits]
   if (hits.length === 0 && indexed && !rest.isCut) {
-    // The index knows words, and a part of a word is none.
+    // The index knows whole words, not parts of words.
     const againMs = wish.scanMsMax ?? SCAN_AGAIN_MS_MAX
     const all = await scan(looking, { wish, query, scanMs: againMs }, signal)
     return { hits: all.hits, notices: all.isCut ? [...notices, scanNotice(againMs, 'scan')] : notices }
@@ -173,7 +176,7 @@ function isWithin(item: StoredItem, { since = -Infinity, until = Infinity }: Rec
   return Number.isNaN(at) ? since === -Infinity && until === Infinity : at >= since && at <= until
 }
 
-/** As both rank them; an entry that stands in both is one. */
+/** In the order of their scores; an entry that both lists contain counts once. */
 function best(hits: readonly RecallHit[], limit: number): readonly RecallHit[] {
   const first = new Map<string, RecallHit>()
   for (const hit of hits.toSorted((a, b) => b.score - a.score)) {

@@ -2,7 +2,7 @@ import type { IndexDatabase } from './index-database.ts'
 import { numberOf, textOf } from './index-database.ts'
 import { COUNTED_ROWS_MIN, SHARD_ROWS, shardName, shardOf } from './write-rows.ts'
 
-// Rows that hold the words, of every shard, the newest first, within a time.
+// Finds rows that contain the words, in every shard, newest first, within a time limit.
 
 export interface FoundRow {
   readonly id: number
@@ -10,7 +10,7 @@ export interface FoundRow {
   readonly entry: string
   readonly session: string
   readonly kind: string
-  /** NaN where it is not known. */
+  /** NaN if unknown. */
   readonly at: number
   readonly who: number
   readonly unit: number
@@ -19,21 +19,21 @@ export interface FoundRow {
   readonly block: number
   readonly start: number
   readonly stop: number
-  /** How well the words fit: more is better. */
+  /** How well the words match: higher is better. */
   readonly score: number
 }
 
 export interface ShardQuery {
-  /** Any of them; the more and the rarer, the better. */
+  /** Rows match any of them; the more and the rarer, the better. */
   readonly terms: readonly string[]
-  /** The words in a row, as they stand. */
+  /** These words directly after one another. */
   readonly phrase?: string | undefined
-  /** Only what the calls name: files, patterns and commands. */
+  /** Only in what calls name: files, patterns and commands. */
   readonly isAbout?: boolean | undefined
   /** The only term may be the beginning of a word. */
   readonly isPrefix?: boolean | undefined
   readonly filter: RowFilter
-  /** Of each shard. */
+  /** Per shard. */
   readonly rowsMax: number
   readonly until: number
 }
@@ -48,27 +48,27 @@ export interface RowFilter {
 
 export interface ShardAnswer {
   readonly rows: readonly FoundRow[]
-  /** What is older was not searched: the time was over. */
+  /** Nothing older than this was searched, because time ran out. Undefined: everything was. */
   readonly cutAt: number | undefined
 }
 
-/** Of who, about, body, parts, before, after, day. */
+/** For who, about, body, parts, before, after, day. */
 const WEIGHTS = '1, 5, 1, 1, 0.5, 0.3, 1'
 const OWN_COLUMNS = '{who about body parts}'
-/** In so many shards every word counts. In more, words that many rows hold are left out where rarer ones are left. */
+/** Up to this many shards, every word counts. With more, words that many rows contain are dropped if rarer ones remain. */
 const FULL_SHARDS_MAX = 3
-/** To look once more in what the calls name takes half as long again: too long for a sentence of common words in more shards. */
+/** Another search in what calls name takes half as long again: with more shards that is too long for a sentence of common words. */
 const ABOUT_SHARDS_MAX = 1
-/** Of a word that few rows hold, others add little: so many rows of all shards are ranked, in some 30 ms. */
+/** With a word that few rows contain, others add little: this many rows of all shards are ranked, in about 30 ms. */
 const RARE_ROWS = 5_000
-/** What is rare: where the rarest word stands in no more rows. */
+/** A query is rare if its rarest word is in at most this many rows. */
 const RARE_MAX = 2_000
 const ROWS_PER_SHARD_MIN = 100
-/** Otherwise so many of each shard. */
+/** Otherwise this many per shard. */
 const ROWS_PER_SHARD = 400
-/** Of all of them, the best. */
+/** Of all of them, only the best. */
 const LARGE_ROWS_MAX = 120
-/** To look for words in a row reads every place of every one of them. What is not reached is found by its words. */
+/** A phrase search reads every position of each of its words. What it does not reach is found by single words. */
 const PHRASE_MS = 8
 
 export function queryShards(db: IndexDatabase, query: ShardQuery, now: () => number): ShardAnswer {
@@ -76,21 +76,21 @@ export function queryShards(db: IndexDatabase, query: ShardQuery, now: () => num
   const isLarge = shards.length > FULL_SHARDS_MAX
   if (shards.length > ABOUT_SHARDS_MAX && query.isAbout === true) return { rows: [], cutAt: undefined }
   if (isLarge && query.isPrefix === true) {
-    // A whole word is found much sooner than all that begin with it.
+    // A whole word is found much faster than all words that begin with it.
     const whole = queryShards(db, { ...query, isPrefix: false }, now)
     if (whole.rows.length > 0 || whole.cutAt !== undefined) return whole
   }
   const until = isLarge && query.phrase !== undefined ? Math.min(query.until, now() + PHRASE_MS) : query.until
-  // Words in a row are looked for as they stand.
+  // A phrase is searched exactly as it is, without dropping words.
   const counts = isLarge && query.phrase === undefined ? countsOf(db, query.terms) : NO_COUNTS
   const ranked = rankedPerShard(shards, query.terms, counts)
-  // No shard has more of the best than all of them together.
+  // No shard contributes more of the best rows than there are in total.
   const rowsMax = isLarge ? Math.min(query.rowsMax, LARGE_ROWS_MAX) : query.rowsMax
   let isNarrowed = false
   const search = (mayNarrow: boolean): { readonly found: readonly FoundId[]; readonly cutAt?: number } => {
     const found: FoundId[] = []
     for (const [i, { id, newest, sealed }] of shards.entries()) {
-      // The newest in any case: on a busy machine the time may be over before it began.
+      // The newest shard is always searched: on a busy machine, time may be up before the search begins.
       if (i > 0 && now() > until) return { found, cutAt: newest }
       const wanted =
         isLarge && sealed ? rarerTerms(query.terms, counts.get(id), ranked, mayNarrow) : anyOf(query.terms)
@@ -115,7 +115,7 @@ interface Shard {
   readonly sealed: boolean
 }
 
-/** The newest first. */
+/** Newest first. */
 function shardsOf(db: IndexDatabase, { session, since, until }: RowFilter): readonly Shard[] {
   const [range] =
     session === undefined
@@ -139,7 +139,7 @@ function shardsOf(db: IndexDatabase, { session, since, until }: RowFilter): read
   }))
 }
 
-/** Of each shard, of each term that many of its rows hold: how many. */
+/** Per shard and per term that many of its rows contain: the number of rows. */
 type Counts = ReadonlyMap<number, ReadonlyMap<string, number>>
 const NO_COUNTS: Counts = new Map()
 
@@ -159,18 +159,18 @@ function rankedPerShard(shards: readonly Shard[], terms: readonly string[], coun
   const totals = terms.map((term) =>
     shards.reduce((sum, { id }) => sum + (counts.get(id)?.get(term) ?? 0), 0),
   )
-  // What is not counted in any shard may stand in up to fifty rows of each.
+  // A term that no shard counted may be in up to fifty rows of each.
   const isRare = Math.min(...totals) <= RARE_MAX
   return isRare ? Math.max(ROWS_PER_SHARD_MIN, Math.floor(RARE_ROWS / shards.length)) : ROWS_PER_SHARD
 }
 
 interface Terms {
   readonly terms: readonly string[]
-  /** A row has to hold all of them. */
+  /** A row must contain all of them. */
   readonly isEach: boolean
 }
 
-/** The rarest, until the rows that hold them are as many as may be ranked. Where even the rarest stands in more, the two rarest together. */
+/** The rarest terms, as many as match no more rows than may be ranked. If even the rarest one matches more, the two rarest combined. */
 function rarerTerms(
   terms: readonly string[],
   counts: ReadonlyMap<string, number> | undefined,
@@ -195,7 +195,7 @@ function anyOf(terms: readonly string[]): Terms {
   return { terms, isEach: false }
 }
 
-/** As the tokenizer of the index makes them: it is asked, not imitated. */
+/** Asks the index's own tokenizer, instead of imitating it. */
 function stemsOf(db: IndexDatabase, terms: readonly string[]): ReadonlyMap<string, string> {
   db.run(
     `CREATE VIRTUAL TABLE IF NOT EXISTS temp.stems USING fts5(term, tokenize='porter unicode61 remove_diacritics 2')`,
@@ -208,7 +208,7 @@ function stemsOf(db: IndexDatabase, terms: readonly string[]): ReadonlyMap<strin
   return new Map(rows.map((row) => [terms[numberOf(row['doc']) - 1] ?? '', textOf(row['term'])]))
 }
 
-/** In the language of the index, in which everything is quoted. */
+/** In the query language of the index, with everything quoted. */
 function matchOf({
   terms,
   isEach,
@@ -218,7 +218,7 @@ function matchOf({
   filter,
 }: ShardQuery & Terms): string | undefined {
   const words = terms.map((term, i) => `${quoted(term)}${isPrefix === true && i === 0 ? '*' : ''}`)
-  // One word is looked for where it stands; more of them are also what the turns beside it are about.
+  // A single word must be in the row itself; several words also match what the turns beside it are about.
   const alone =
     words.length === 1 ? `${OWN_COLUMNS} : ${words[0] ?? ''}` : words.join(isEach ? ' AND ' : ' OR ')
   const where = isAbout === true ? `about : (${words.join(' OR ')})` : alone
@@ -240,7 +240,7 @@ interface FoundId {
 interface ShardWish {
   readonly shard: number
   readonly match: string
-  /** Otherwise the newest first: to rank means to count every word in every row. */
+  /** False: newest first, since ranking means counting every word in every row. */
   readonly isRanked: boolean
 }
 
@@ -287,7 +287,7 @@ function toFoundRow(row: { readonly [column: string]: unknown }): FoundRow {
   }
 }
 
-/** What the filter lets pass, the newest first, one row of each unit. */
+/** What passes the filter, newest first, one row per unit. */
 export function newestRows(
   db: IndexDatabase,
   filter: RowFilter,
@@ -298,7 +298,7 @@ export function newestRows(
     const wish = { terms: [], filter, rowsMax: SHARD_ROWS, until: end }
     const found = queryShards(db, wish, () => performance.now())
     const units = [...Map.groupBy(found.rows, ({ unit }) => unit).values()].flatMap((rows) => {
-      // Of a call and its result, where the result begins.
+      // For a call and its result: where the result begins.
       return rows.toSorted((x, y) => y.offset - x.offset || x.start - y.start).slice(0, 1)
     })
     return { rows: units.toSorted((x, y) => y.id - x.id).slice(0, limit), cutAt: found.cutAt }

@@ -8,23 +8,23 @@ import { BESIDE, WHOLE_PIECE } from './index-file.ts'
 import { textOf, type IndexDatabase } from './index-database.ts'
 import type { FoundRow } from './query-shards.ts'
 
-// The text of a row, from the file it was taken from: a quote is what stands there now, or there is none.
+// The text of a row, from its file: a quote is what the file contains now, otherwise there is none.
 
 export interface RowReader {
-  /** The texts of each row, with some lines around them. None where the file has changed meanwhile. */
+  /** The texts of each row, with some lines around them. None if the file has changed meanwhile. */
   readonly read: (rows: readonly FoundRow[]) => Promise<ReadonlyMap<FoundRow, readonly string[]>>
   /** Path of a row's file below the project's folder. */
   readonly pathOf: (row: FoundRow) => string
   readonly close: () => Promise<void>
 }
 
-/** So much before and behind a row's text goes with it: quotes have lines around them. */
+/** Characters before and after a row's text that are included, since quotes have lines around them. */
 const AROUND_CHARS = 400
 
 export function createRowReader(db: IndexDatabase, home: string, folder: string): RowReader {
   const opener = createInsideOpener(home)
   const handles = new Map<number, Promise<FileHandle | undefined>>()
-  // Rows of one result lie in one document.
+  // Rows of one result share a document.
   const documents = new Map<string, Promise<Buffer | undefined>>()
   const pathOf = ({ file }: FoundRow): string =>
     textOf(db.all('SELECT path FROM files WHERE id = ?', file)[0]?.['path'])
@@ -52,7 +52,7 @@ export function createRowReader(db: IndexDatabase, home: string, folder: string)
   return {
     pathOf,
     read: async (rows) => {
-      // All at once: one after the other, each would wait for its turn on a busy machine.
+      // In parallel: one after the other, each would have to wait its turn on a busy machine.
       const read = await Promise.all(rows.map(async (row) => [row, await bytesOf(row)] as const))
       if (!(await opener.isStillInside())) return new Map()
       return new Map(read.map(([row, bytes]) => [row, bytes ? textsAt(bytes, row) : []]))
@@ -74,7 +74,7 @@ function textsAt(bytes: Buffer, row: FoundRow): readonly string[] {
   return partsIn(parts, row)
 }
 
-/** A row's range counts in the parts joined by line ends; a quote never goes from one part to the next. */
+/** A row's range counts across the parts joined by line ends; a quote never spans two parts. */
 function partsIn(parts: readonly string[], { start, stop }: FoundRow): readonly string[] {
   const found: string[] = []
   let at = 0
@@ -86,7 +86,7 @@ function partsIn(parts: readonly string[], { start, stop }: FoundRow): readonly 
   return found
 }
 
-/** At line ends. */
+/** Cut at line ends. */
 function around(text: string, { start, stop }: { readonly start: number; readonly stop: number }): string {
   const from = text.indexOf('\n', Math.max(0, start - AROUND_CHARS))
   const to = text.lastIndexOf('\n', stop + AROUND_CHARS)

@@ -11,25 +11,25 @@ import { newestRows, queryShards, type FoundRow, type RowFilter } from './query-
 import { createRowReader, type RowReader } from './read-row-text.ts'
 import { speakersIn } from './write-rows.ts'
 
-// A search of the index: candidates by words, ranked; then their texts are read, and what they say is quoted.
+// A search of the index: candidates by words, ranked; then their texts are read and quoted.
 
 export interface RecallWish extends RowFilter {
-  /** What is looked for. Without words, `file` or a time says what is wanted, and the newest comes first. */
+  /** What to look for. Without words, `file` or a time decides, and the newest comes first. */
   readonly words: string
-  /** What is being done (`contextOf`): of two that fit alike, the nearer to it. */
+  /** What is being done (`contextOf`): of two hits that match equally well, the one closer to it ranks first. */
   readonly context?: readonly ContextQuery[] | undefined
-  /** The session that asks: its own comes before that of others. */
+  /** The session that asks: its own hits rank before those of others. */
   readonly from?: string | undefined
-  /** Messages that the asking model sees: they come after all others. */
+  /** Messages that the asking model sees: they rank after all others. */
   readonly inView?: ReadonlySet<EntryId> | undefined
   readonly limit: number
-  /** How long the index may be searched. What is older than what was searched by then is left out, and the answer says so. */
+  /** How long to search the index. The answer leaves out older content that was not reached by then, and says so. */
   readonly indexMsMax?: number | undefined
 }
 
 export interface IndexAnswer {
   readonly hits: readonly RecallHit[]
-  /** What is older was not searched: the time was over. */
+  /** Nothing older than this was searched, because time ran out. Undefined: everything was. */
   readonly cutAt: number | undefined
 }
 
@@ -39,14 +39,14 @@ export interface IndexPlace {
   readonly folder: string
 }
 
-/** With what reading the texts takes, a search ends in half a second. */
+/** Including the time to read the texts, a search takes at most half a second. */
 const SEARCH_MS = 250
-/** Of what was done last, in what is left of it. */
+/** Time for the search by context. */
 const CONTEXT_MS = 80
-/** The words once more, in what the calls name: a file called so is rather meant than one that speaks of it. */
+/** The words again, in what calls name: the user more likely means a file of that name than one that mentions it. */
 const ABOUT_WEIGHT = 0.4
 const ROWS_MAX = 400
-/** What is in view takes places of what is not. */
+/** More, because rows in view take places from others. */
 const ROWS_MAX_IN_VIEW = 1_200
 const PHRASE_ROWS_MAX = 60
 const PHRASE_WORDS_MAX = 16
@@ -66,7 +66,7 @@ export async function searchIndex(place: IndexPlace, wish: RecallWish): Promise<
 
 interface FoundUnits {
   readonly units: readonly RankedUnit<FoundRow>[]
-  /** Units that hold the words in a row: they are read, wherever they rank. */
+  /** Units that contain the phrase: they are read, whatever their rank. */
   readonly phrased: ReadonlySet<number>
   readonly cutAt: number | undefined
 }
@@ -98,7 +98,7 @@ function findUnits(db: IndexDatabase, wish: RecallWish, query: RecallQuery): Fou
     return [{ rows: queryShards(db, { ...of, filter, rowsMax, until: contextUntil }, now).rows, weight }]
   })
   const rows = withPhrases(asked.rows, phrase)
-  // What is in view ranks by itself: what was done last fits best to what was done last.
+  // Hits in view are ranked separately: the latest work always matches the latest work best.
   const [unseen, seen] = [false, true].map((isSeen) => {
     const ofThese = (row: FoundRow): boolean => (wish.inView?.has(row.entry) === true) === isSeen
     return rankUnits({
@@ -109,18 +109,18 @@ function findUnits(db: IndexDatabase, wish: RecallWish, query: RecallQuery): Fou
     })
   })
   const units = [...(unseen ?? []), ...(seen ?? [])]
-  // What was done last says which is meant, and brings nothing by itself.
+  // The context only decides between hits and finds nothing by itself.
   const answers = rows.length > 0 ? units : []
   return { units: answers, phrased: new Set(phrase.map(({ unit }) => unit)), cutAt: asked.cutAt }
 }
 
-/** Rows that hold the words in a row are candidates, however many others hold some of them. */
+/** Rows that contain the phrase are candidates, however many others contain some of its words. */
 function withPhrases(rows: readonly FoundRow[], phrase: readonly FoundRow[]): readonly FoundRow[] {
   const known = new Set(rows.map(({ id }) => id))
   return [...rows, ...phrase.filter(({ id }) => !known.has(id))]
 }
 
-/** Who is named is whose words are looked for, not what they say. */
+/** A speaker's name in the query restricts who spoke; it is not a word to find. */
 function withoutNames(
   db: IndexDatabase,
   terms: readonly string[],
@@ -131,7 +131,7 @@ function withoutNames(
   return others.length > 0 ? { terms: others, named } : { terms, named: new Set() }
 }
 
-/** Without words: the newest that the filter lets pass. */
+/** Without words: the newest rows that pass the filter. */
 function listUnits(db: IndexDatabase, wish: RecallWish): FoundUnits {
   const { rows, cutAt } = newestRows(db, wish, { limit: wish.limit, until: performance.now() + SEARCH_MS })
   return {
@@ -141,20 +141,20 @@ function listUnits(db: IndexDatabase, wish: RecallWish): FoundUnits {
   }
 }
 
-/** A summary or a file that was read again repeats what was said elsewhere: the original stands before it. */
+/** Summaries and files that were read again repeat earlier content, so the original ranks before them. */
 const REPEATED_LESS = 0.05
 /** More than any score: what is in view need not be found. */
 const IN_VIEW_LESS = 2
-/** Units beyond the hits that are wanted: some say again what others say, and of some the file has changed. */
+/** Units read beyond the requested hits, since some repeat others and the files of some have changed. */
 const UNITS_MORE = 10
 const ROWS_PER_UNIT = 2
-/** A row that holds some of the words stands behind one with a line that holds them all. */
+/** A row with some of the words ranks after one with a line that contains all of them. */
 const SOME_WORDS = ALL_WORDS * 0.8
 
 interface Candidate {
   readonly hit: RecallHit
   readonly unitScore: number
-  /** `beside`: only the turns beside it hold the words. */
+  /** `beside`: only the turns beside it contain the words. */
   readonly fit: 'exact' | 'some' | 'beside'
 }
 
@@ -183,7 +183,7 @@ async function quoteUnits(
       }
     }
   const all = [...candidates.values()]
-  // Where the words stand as they were asked for, what stands beside others is no answer.
+  // If there is an exact match, hits found only through neighboring turns do not count.
   const isExact = all.some(({ fit }) => fit === 'exact')
   return all
     .filter(({ fit }) => !isExact || fit !== 'beside')
@@ -192,7 +192,7 @@ async function quoteUnits(
     .map(({ hit }) => hit)
 }
 
-/** The one of its texts that says most: of those that hold none of the words the longest, for the first of a call is the name of the tool. */
+/** The text that says most: if none contains the words, the longest, since the first text of a call is the tool's name. */
 function bestLines(texts: readonly string[], terms: readonly string[], score: number): readonly Quote[] {
   const holds = (text: string): number => terms.filter((term) => text.toLowerCase().includes(term)).length
   const [best] = texts.toSorted((a, b) => holds(b) - holds(a) || b.length - a.length)
@@ -200,7 +200,7 @@ function bestLines(texts: readonly string[], terms: readonly string[], score: nu
   return quote ? [quote] : []
 }
 
-/** Only turns of talk are found by what stands beside them. */
+/** Only turns of talk are found through the turns beside them. */
 function isTalk({ kind }: FoundRow): boolean {
   return kind === 'user' || kind === 'assistant'
 }
@@ -212,7 +212,7 @@ function holdsAny(texts: readonly string[], terms: readonly string[]): boolean {
   })
 }
 
-/** A fork repeats the lines of what it was forked from. */
+/** A fork repeats the lines of its source, so equal hits count once. */
 function addCandidate(candidates: Map<string, Candidate>, candidate: Candidate): void {
   const { hit } = candidate
   const key = `${hit.id}\n${hit.quote}`
@@ -228,7 +228,7 @@ function toHit(row: FoundRow, quote: Quote, { inView }: RecallWish, reader: RowR
   return { id, session, at, kind, ...quote, score: quote.score - repeated - seen }
 }
 
-/** Of a stored result its path; of a line that is no entry, with its place in the file. */
+/** For a stored result its path; for a line that is no entry, the path with its offset in the file. */
 function placeOf(row: FoundRow, reader: RowReader): string {
   const path = reader.pathOf(row)
   return path.endsWith('.jsonl') ? `${path}:${row.offset}` : path

@@ -7,20 +7,20 @@ import { numberOf, textOf, type IndexDatabase } from './index-database.ts'
 import { findIndexed, indexSlice, stillHolds, type IndexedFile } from './index-file.ts'
 import { forgetFile, tidyShard, untidyShards } from './write-rows.ts'
 
-// The index follows the files: what is gone is forgotten, what was written over is read again, what has grown is read from where the index ends.
+// The index follows the files: deleted ones are forgotten, overwritten ones are read again, grown ones are read from where the index ends.
 
 export interface UpdateWish {
   readonly home: string
   readonly folder: string
   readonly memories?: readonly string[] | undefined
-  /** Bytes of a file in one transaction. Small ones let others in sooner, large ones are faster. */
+  /** Bytes of a file per transaction. Small ones let others in sooner, large ones are faster. */
   readonly sliceBytes: number
-  /** How long to rest after a slice, in slices: for who works beside others. */
+  /** Pause after a slice, as a multiple of the slice's duration: for work beside others. */
   readonly rests?: number | undefined
   readonly onProblem: (text: string) => void
 }
 
-/** The oldest first, so that what is newest stands together at the end. False: it was broken off. */
+/** Oldest first, so that the newest rows are together at the end. False: it was interrupted. */
 export async function updateIndex(
   db: IndexDatabase,
   wish: UpdateWish,
@@ -33,7 +33,7 @@ export async function updateIndex(
     try {
       if (!(await indexWhole(db, file, wish, signal))) return false
     } catch (error) {
-      // A file that cannot be read holds up none of the others.
+      // An unreadable file does not keep the others from being indexed.
       if (!(error instanceof StorageError)) throw error
       wish.onProblem(error.message)
     }
@@ -71,7 +71,7 @@ async function indexWhole(
       if (signal.aborted || !db.isInPlace()) return false
       const begun = performance.now()
       isMore = db.write(() => indexSlice({ db, handle, file, bytesMax: sliceBytes }))
-      // Whoever waits for this thread, or for this machine, comes first.
+      // Lets others that wait for this thread, or this machine, go first.
       await (rests > 0 ? setTimeout((performance.now() - begun) * rests) : setImmediate())
     }
     return true
@@ -80,7 +80,7 @@ async function indexWhole(
   }
 }
 
-/** For who has time: each full shard becomes one piece. */
+/** For idle time: merges each full shard into a single piece. */
 export async function tidyIndex(
   db: IndexDatabase,
   { rests = 0 }: UpdateWish,
@@ -94,7 +94,7 @@ export async function tidyIndex(
   }
 }
 
-/** Of a file: how much of it is in the index. Undefined: all of it. */
+/** How much of a file is in the index, in bytes. Undefined: all of it. */
 export function createStartOf(db: IndexDatabase): (file: StoredFile) => number | undefined {
   const rows = db.all('SELECT path, ino, size, mtime, offset FROM files')
   const known = new Map(

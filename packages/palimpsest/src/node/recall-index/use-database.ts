@@ -1,10 +1,10 @@
 import { StorageError } from '../../errors.ts'
 import { isBusy, isDamage, openDatabase, removeIndexFile, type IndexDatabase } from './index-database.ts'
 
-// The index while it is needed. Whatever is wrong with it, nobody who asks gets an error: it is made anew, or done without.
+// The index while it is needed. Whatever is wrong with it, a caller gets no error: the index is built again, or not used.
 
 export interface DatabaseUse {
-  /** Undefined where there is no index to be had now. */
+  /** Undefined if there is no usable index now. */
   readonly use: <T>(work: (db: IndexDatabase) => Promise<T>) => Promise<T | undefined>
   readonly close: () => void
 }
@@ -13,7 +13,7 @@ export interface IndexFolder {
   readonly home: string
   /** The project's folder below the home. */
   readonly folder: string
-  /** One line for the trace. */
+  /** Receives one line for the trace. */
   readonly onTrace?: ((text: string) => void) | undefined
 }
 
@@ -63,7 +63,7 @@ export function createDatabaseUse({ home, folder, onTrace }: IndexFolder): Datab
   }
 }
 
-/** What disks, locks and SQLite say. Anything else is a mistake of ours. */
+/** Errors of disks, locks and SQLite. Anything else is our own mistake. */
 function isExpected(error: unknown): boolean {
   if (error instanceof StorageError) return true
   return error instanceof Error && 'code' in error && typeof error.code === 'string'

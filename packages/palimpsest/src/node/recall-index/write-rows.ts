@@ -1,20 +1,20 @@
 import type { IndexRow, RowWords } from '../../recall/index-rows.ts'
 import { numberOf, textOf, type IndexDatabase } from './index-database.ts'
 
-// Rows of the index, in shards: a search of a shard takes milliseconds, however large the whole is.
+// Rows of the index, in shards: searching one shard takes milliseconds, however large the index is.
 
-/** A sentence of common words is searched in so many rows in some 20 ms. */
+/** A sentence of common words is searched in this many rows in about 20 ms. */
 export const SHARD_ROWS = 20_000
-/** Terms that at least so many rows of a shard hold are counted when it is full: a search goes by the rarer ones where it can. */
+/** When a shard is full, terms that at least this many of its rows contain are counted, so that a search can use the rarer ones. */
 export const COUNTED_ROWS_MIN = 50
 const COLUMNS = 'who, about, body, parts, before, after, day'
 
-/** Where a row's text stands. */
+/** Where a row's text is. */
 export interface RowPlace {
   readonly file: number
   readonly entry: string
   readonly at: number
-  /** Of the document in the file; of a text file, of the piece. */
+  /** Byte offset of the document in the file, or of the piece in a text file. */
   readonly offset: number
   readonly length: number
 }
@@ -22,7 +22,7 @@ export interface RowPlace {
 export interface PlacedRow extends RowPlace {
   readonly id: number
   readonly row: IndexRow
-  /** The first row of what it is a part of. */
+  /** Id of the first row of the unit that it belongs to. */
   readonly unit: number
 }
 
@@ -34,7 +34,7 @@ export function shardOf(id: number): number {
   return Math.floor((id - 1) / SHARD_ROWS)
 }
 
-/** Ids are never used twice: a row that is gone stays gone. */
+/** Ids are never reused: a deleted row stays deleted. */
 export function takeIds(db: IndexDatabase, count: number): number {
   const [known] = db.all(`SELECT value FROM counters WHERE name = 'next'`)
   const next = known ? numberOf(known['value']) : 1
@@ -65,7 +65,7 @@ function insertRow(db: IndexDatabase, placed: PlacedRow, name: number): void {
   insertWords(db, id, row.words)
 }
 
-/** Who speaks, by name, each counted once for all rows. */
+/** Counts speakers by name, once for all rows. */
 function countNames(db: IndexDatabase, rows: readonly PlacedRow[]): ReadonlyMap<string, number> {
   const count = `INSERT INTO names(name, rows) VALUES(?1, ?2) ON CONFLICT(name) DO UPDATE SET rows = rows + ?2 RETURNING id`
   const byName = Map.groupBy(rows, ({ row }) => row.words.who)
@@ -82,7 +82,7 @@ export function insertWords(db: IndexDatabase, id: number, words: RowWords): voi
   )
 }
 
-/** SQLite takes no half of a character, and a sign of no width ends a text for some readers of it. */
+/** SQLite accepts no lone surrogates, and some of its readers end a text at a NUL character. */
 function plain<T extends string | number>(value: T): T | string {
   return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', ' ') : value
 }
@@ -93,7 +93,7 @@ function openShard(db: IndexDatabase, shard: number): void {
   const [last] = db.all('SELECT id FROM shards WHERE sealed = 0 ORDER BY id DESC LIMIT 1')
   if (last) sealShard(db, numberOf(last['id']))
   const name = shardName(shard)
-  // Contentless: words and places; the text itself stays where it is.
+  // Contentless: it has words and places; the text itself stays where it is.
   db.run(
     `CREATE VIRTUAL TABLE ${name} USING fts5(${COLUMNS}, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2')`,
   )
@@ -102,12 +102,12 @@ function openShard(db: IndexDatabase, shard: number): void {
   db.run('INSERT INTO shards VALUES(?, NULL, NULL, 0)', shard)
 }
 
-/** What is gathered in memory before it is written: fewer and larger pieces are read faster. */
+/** Bytes gathered in memory before they are written: fewer and larger pieces are read faster. */
 const HASH_BYTES = 8 << 20
-/** Pieces that become one: with four, every row is written again twice as often. */
+/** How many pieces are merged at a time: with four, every row is rewritten twice as often. */
 const MERGED_AT_ONCE = 8
 
-/** It is full: its common words are noted. */
+/** The shard is full: notes its common words. */
 function sealShard(db: IndexDatabase, shard: number): void {
   const vocabulary = `vocabulary_${shard}`
   db.run(`CREATE VIRTUAL TABLE temp.${vocabulary} USING fts5vocab(main, ${shardName(shard)}, row)`)
@@ -120,12 +120,14 @@ function sealShard(db: IndexDatabase, shard: number): void {
   db.run('UPDATE shards SET sealed = 1 WHERE id = ?', shard)
 }
 
-/** Full shards whose pieces are many yet, the newest first. */
+/** Full shards that still have several pieces, newest first. */
 export function untidyShards(db: IndexDatabase): readonly number[] {
   return db.all('SELECT id FROM shards WHERE sealed = 1 ORDER BY id DESC').map((row) => numberOf(row['id']))
 }
 
-/** All pieces of a full shard become one, in which a word is found at once. It takes a tenth of the time that filling it took. */
+/**
+ * Merges all pieces of a full shard into one, in which a word is found at once. It takes a tenth of the time that filling the shard took.
+ */
 export function tidyShard(db: IndexDatabase, shard: number): void {
   const name = shardName(shard)
   db.run(`INSERT INTO ${name}(${name}) VALUES('optimize')`)
@@ -148,7 +150,7 @@ function noteTimes(db: IndexDatabase, rows: readonly PlacedRow[]): void {
   }
 }
 
-/** All rows of a file, and what is known of it. */
+/** Deletes all rows of a file, and what is known about it. */
 export function forgetFile(db: IndexDatabase, file: number): void {
   const [range] = db.all('SELECT min(id) AS first, max(id) AS last FROM chunks WHERE file = ?', file)
   const [first, last] = [numberOf(range?.['first']), numberOf(range?.['last'])]
@@ -161,11 +163,11 @@ export function forgetFile(db: IndexDatabase, file: number): void {
   db.run('DELETE FROM files WHERE id = ?', file)
 }
 
-/** Who speaks in at least so many rows, and in this share of all, is known by name. */
+/** A speaker with at least this many rows, and this share of all rows, is known by name. */
 const SPEAKER_ROWS_MIN = 10
 const SPEAKER_SHARE = 0.02
 
-/** Of talk that names its speakers (`Caroline: …`), in small letters. Names of tools are words like others. */
+/** Speakers of talk that names them (`Caroline: …`), in lower case. Names of tools are ordinary words. */
 export function speakersIn(db: IndexDatabase): ReadonlyMap<string, number> {
   const rows = db.all(
     `SELECT id, rtrim(name, ':') AS name FROM names WHERE name LIKE '%:' AND rows >= max(?, ? * (SELECT sum(rows) FROM names))`,

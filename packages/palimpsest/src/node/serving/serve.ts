@@ -4,16 +4,18 @@ import { UsageError } from '../../errors.ts'
 import { errorCode } from '../files/to-storage-error.ts'
 import { whyForeign } from './why-foreign.ts'
 
-// A fetch handler behind a socket. It streams both ways, stops the handler when the client goes away, and prints nothing.
+// A fetch handler behind a socket. It streams in both directions, stops the handler when the client disconnects, and prints nothing.
 
 export type FetchHandler = (request: Request) => Promise<Response>
 
 export interface ServeOptions {
-  /** 0, the default: any free port. */
+  /** Default: 0, which means any free port. */
   readonly port?: number
-  /** Loopback unless told otherwise: nothing here asks who is calling. */
+  /** Default: loopback, since nothing here asks who is calling. */
   readonly host?: string
-  /** Names it may be called by, beside `localhost` and any address: others may be an attacker's, turned into this one. */
+  /**
+   * Host names that requests may use, besides `localhost` and any address. Other names may be an attacker's that resolve to this machine.
+   */
   readonly names?: readonly string[]
 }
 
@@ -26,7 +28,7 @@ export interface Served {
 
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<Served> {
   const { port: wanted = 0, host = '127.0.0.1', names = [] } = options
-  // It brings much along that whoever does not serve does without.
+  // A large module that is only needed here.
   const { createServer } = await import('node:http')
   const server = createServer((incoming, outgoing) => {
     void answer(handler, { incoming, outgoing, names: [host, ...names] })
@@ -68,7 +70,7 @@ async function answer(handler: FetchHandler, { incoming, outgoing, names }: Call
         : Response.json(foreign(why), { status: 403 })
     await send(response, outgoing, gone.signal)
   } catch {
-    // A handler that fails before its answer began is told of; afterwards only a broken connection can say so.
+    // A handler that fails before its answer began is reported; after that, only a broken connection can show it.
     if (outgoing.headersSent) outgoing.destroy()
     else outgoing.writeHead(500, { 'content-type': 'application/json' }).end(FAILURE)
   }
@@ -98,7 +100,7 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | un
   return new Request(target, { method, headers: list, signal, ...body })
 }
 
-/** These speak of one connection, and this one is ours. */
+/** These describe a single connection, and this connection is ours. */
 const CONNECTION_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade'])
 
 async function send(response: Response, outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
@@ -106,7 +108,7 @@ async function send(response: Response, outgoing: ServerResponse, gone: AbortSig
   for (const [name, value] of response.headers) {
     if (!CONNECTION_HEADERS.has(name)) outgoing.appendHeader(name, value)
   }
-  // Before the first byte of the body, so that a client sees a slow answer begin.
+  // Before the first byte of the body, so that a client sees that a slow answer has begun.
   outgoing.flushHeaders()
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader()
   if (!reader) {
@@ -124,7 +126,7 @@ async function send(response: Response, outgoing: ServerResponse, gone: AbortSig
   outgoing.end()
 }
 
-/** Resolves when there is room again, or when nobody listens any more. */
+/** Resolves when there is room again, or when the client is gone. */
 function drained(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
 
-// A server on loopback answers whoever can reach the socket, and every page in a browser can: by a name that an attacker's DNS turns into
-// 127.0.0.1, or by a request that carries nothing but the user's presence. Programs of the user call by address or as localhost, and
-// send no origin.
+// A server on loopback answers anyone who can reach the socket, and every page in a browser can: through a name that an attacker's DNS
+// resolves to 127.0.0.1, or with a request that is only possible because the user is logged in here. The user's own programs call by
+// address or as localhost, and send no origin.
 
-/** Why a request is not one of this machine's own; undefined where it is. `names` are those that the server has besides. */
+/** Why a request does not come from this machine's own programs; undefined if it does. `names`: further names of the server. */
 export function whyForeign(
   request: Request,
   hostHeader: string | undefined,
@@ -21,7 +21,7 @@ export function whyForeign(
   return headers.get('sec-fetch-site') === 'cross-site' ? 'a page of another site asks' : undefined
 }
 
-/** No DNS stands between an address and whoever is there. */
+/** There is no DNS between an address and its machine. */
 function isOwnName(hostname: string): boolean {
   const plain = hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(plain) !== 0 || plain === 'localhost' || plain.endsWith('.localhost')

@@ -12,10 +12,10 @@ import { waitForLock } from '../files/lock.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 import { cutTornLine } from '../transcripts/torn-line.ts'
 
-// The tasks of a team, `teams/<team>/tasks.jsonl`: a line for each event. Whoever changes them holds the lock from the first look to the last byte on
-// the disk. A line that cannot be read stays where it is, counts for nothing, and is told.
+// The tasks of a team, `teams/<team>/tasks.jsonl`: one line per event. A writer holds the lock from the first read to the last byte on
+// disk. An unreadable line stays where it is, counts for nothing, and is reported.
 
-/** Far more than the limits on tasks let anybody write; read whole with every change. */
+/** Far more than the limits on tasks allow; the file is read completely with every change. */
 const FILE_BYTES_MAX = 64 << 20
 const NEWLINE = 10
 
@@ -29,14 +29,14 @@ interface Logged {
   readonly damaged: readonly string[]
 }
 
-/** The list of one team, for any number of processes. `home`: from `openHome`. */
+/** The task list of one team, for any number of processes. `home`: from `openHome`. */
 export async function openFileTaskLog({ home, team }: TaskFile): Promise<TaskLog<TaskEvent>> {
   if (!isAgentName(team))
     throw new UsageError(`a team cannot be called ${JSON.stringify(team)}: letters, digits, - and _`)
   const folder = await makeFolder(home, join(home, 'teams', team))
   const path = join(folder, 'tasks.jsonl')
   const file = { home, path }
-  // One after the other, so that calls of one process do not wait for each other by looking again and again.
+  // One after the other, so that calls of one process do not wait for each other by polling.
   let last: Promise<unknown> = Promise.resolve()
   return {
     read: async () => await readFromDisk(file),
@@ -120,7 +120,7 @@ async function readAll(handle: FileHandle, path: string): Promise<Buffer> {
   return bytes.subarray(0, filled)
 }
 
-/** Without an end that is still being written, or whose writer was killed. */
+/** Without an incomplete end that is still being written, or whose writer was killed. */
 function wholeLines(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1)
 }
@@ -141,7 +141,7 @@ function parseLines(path: string, bytes: Buffer): Logged {
   return { events, damaged }
 }
 
-/** All of them on the disk, or none. */
+/** All of them are on disk, or none. */
 async function append(
   handle: FileHandle,
   path: string,
@@ -159,7 +159,7 @@ async function append(
     }
     await handle.datasync()
   } catch (error) {
-    // What was written of it is no whole line, or was never said to be there.
+    // Anything that was written is no complete line, or was never confirmed.
     await handle.truncate(at).catch(() => undefined)
     throw error
   }

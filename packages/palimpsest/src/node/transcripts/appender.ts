@@ -7,17 +7,17 @@ import { addToTotals, plainTotals, type RunningTotals, type Totals } from '../..
 import type { CostOf } from '../../ports.ts'
 import { toStorageError } from '../files/to-storage-error.ts'
 
-// Appending: all entries of one call in one write, in the order of the calls. When the promise resolves they are in the file; when
-// it rejects the file is as it was.
+// Appending: all entries of one call in one write, in the order of the calls. When the promise resolves, they are in the file; when it
+// rejects, the file is unchanged.
 
-/** How many of the bytes were written at the position; fewer than all is possible. */
+/** Returns how many of the bytes were written at the position; it may be fewer than all. */
 export type WriteAt = (handle: FileHandle, bytes: Uint8Array, position: number) => Promise<number>
 
 export interface Appender {
   readonly append: (entries: readonly Entry[]) => Promise<void>
-  /** Bytes of the file that hold whole lines. */
+  /** Bytes of the file up to the last complete line. */
   readonly size: () => number
-  /** Sums over the whole session, older lines included. */
+  /** Totals over the whole session, including lines that are not loaded. */
   readonly totals: () => Totals
 }
 
@@ -35,10 +35,10 @@ export interface AppenderStart {
   readonly writeAt?: WriteAt | undefined
 }
 
-/** Where the chain stands that is being appended to. */
+/** The end of the chain that entries are appended to. */
 export interface ChainEnd {
   readonly leaf: EntryId | null
-  /** Of the prefix in force; undefined where it is not known. */
+  /** Offset of the prefix in force; undefined if unknown. */
   readonly prefixOffset?: number
 }
 
@@ -74,7 +74,7 @@ export function createAppender(start: AppenderStart): Appender {
   return {
     append: (entries) => {
       const done = queue.then(() => appendNow(entries))
-      // The caller of a failed append is told; those behind it in the queue go on.
+      // The caller of a failed append gets the error; appends after it in the queue continue.
       queue = done.catch(() => undefined)
       return done
     },
@@ -109,7 +109,7 @@ function encodeBatch(entries: readonly Entry[], before: AppenderStart): Batch {
   return { bytes: Buffer.concat(lines), offsets, totals, chain }
 }
 
-/** After a rewind it is not known which prefix is in force, until the next one. */
+/** After a rewind, the prefix in force is unknown until the next one. */
 function extendChain(chain: ChainEnd, entry: Entry, offset: number): ChainEnd {
   if (entry.sidechain) return chain
   if (entry.kind === 'prefix') return { leaf: entry.id, prefixOffset: offset }
@@ -131,7 +131,7 @@ function withOffsets(
   return { ...entry, meta: { ...known, ...entry.meta } }
 }
 
-/** A file that was deleted or that grew without us: writing on would lose lines, ours or theirs. */
+/** The file must not have been deleted, or grown without us: writing on would lose lines, ours or theirs. */
 async function requireOwnFile(handle: FileHandle, path: string, size: number): Promise<void> {
   const now = await handle.stat()
   if (now.nlink === 0) {
@@ -159,7 +159,7 @@ async function writeWhole(
   }
 }
 
-/** Takes back a write that failed on its way. False where even that failed: then it is done before the next append. */
+/** Undoes a write that failed midway. False if that failed too: it is then done before the next append. */
 async function cutTo(handle: FileHandle, size: number): Promise<boolean> {
   try {
     await handle.truncate(size)

@@ -7,25 +7,25 @@ import type { Entry } from '../../transcript/entry.ts'
 import { openPlainFile } from '../files/plain-file.ts'
 import { toStorageError } from '../files/to-storage-error.ts'
 
-// Lines of a file of any size, in pieces: never one big text.
+// Reads the lines of a file of any size in pieces, never as one large text.
 
 export const NEWLINE = 10
 const CHUNK_BYTES = 1 << 20
-/** Below the longest string of the engine (512 MB). A longer line is garbage, not a message. */
+/** Below the engine's longest string (512 MB). A longer line is garbage, not a message. */
 export const LINE_BYTES_MAX = 1 << 28
 export const LINE_TOO_LONG = 'the line is longer than 256 MB'
 const READ_BYTES_MAX = LINE_BYTES_MAX + (1 << 24)
 
 export interface RawLine {
   readonly offset: number
-  /** Without the line end. Valid until the next line is asked for. Undefined: longer than any line may be. */
+  /** Without the line end. Valid until the next line is requested. Undefined: longer than any line may be. */
   readonly bytes: Buffer | undefined
   readonly length: number
   /** False: the file ends before the line does. */
   readonly ended: boolean
 }
 
-/** Opens a plain file to read it. Nothing else, such as a folder or a pipe, is opened. */
+/** Opens a plain file for reading, and nothing else, such as a folder or a pipe. */
 export async function openToRead(path: string): Promise<FileHandle> {
   return await openPlainFile(path).catch((error: unknown) => {
     if (!(error instanceof StorageError)) throw toStorageError(error, 'open', path)
@@ -34,9 +34,9 @@ export async function openToRead(path: string): Promise<FileHandle> {
   })
 }
 
-/** All lines up to `end`, in order, from where one begins. */
+/** All lines up to `end`, in order, from a line's beginning. */
 export async function* readLines(handle: FileHandle, end: number, begin = 0): AsyncGenerator<RawLine> {
-  // Most files are far smaller than a piece of a large one.
+  // Most files are far smaller than a chunk.
   const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(0, end - begin)))
   let parts: Buffer[] = []
   let length = 0
@@ -68,13 +68,13 @@ export async function* readLines(handle: FileHandle, end: number, begin = 0): As
   yield { offset: lineStart, bytes, length, ended: false }
 }
 
-/** Exactly these bytes; fewer only where the file has become shorter. Nobody asks for more than a line and a block. */
+/** Exactly these bytes; fewer only if the file has become shorter. No caller needs more than a line and a block. */
 export async function readBytes(handle: FileHandle, start: number, end: number): Promise<Buffer> {
   if (end - start > READ_BYTES_MAX) throw new StorageError('not-a-transcript', LINE_TOO_LONG)
   return await readInto(Buffer.allocUnsafe(Math.max(0, end - start)), handle, { start, end })
 }
 
-/** The same into the first bytes of a buffer that is used again. */
+/** The same, into the first bytes of a buffer that is reused. */
 export async function readInto(
   buffer: Buffer,
   handle: FileHandle,
@@ -101,19 +101,19 @@ export interface DecodedLine {
   readonly entries: readonly { readonly entry: Entry; readonly start: number; readonly length: number }[]
   /** Why nothing of it could be read. */
   readonly problem?: string
-  /** What is odd about a line of which something was read. */
+  /** What is odd about a line that could be read in part. */
   readonly remark?: string
   /** Bytes at its end that belong to no entry. */
   readonly torn: number
 }
 
-/** All entries of a line: one, or those that an interrupted writer left on it. Starts and lengths are in bytes. */
+/** All entries of a line: one, or several that an interrupted writer left on it. Starts and lengths are in bytes. */
 export function decodeWholeLine(bytes: Buffer | undefined): DecodedLine {
   const entry = decodeBytes(bytes)
   if (bytes === undefined)
     return { entries: [], torn: 0, ...(entry.kind === 'problem' && { problem: entry.reason }) }
   if (entry.kind !== 'problem') return { entries: [{ entry, start: 0, length: bytes.length }], torn: 0 }
-  // One character a byte, so that places in the text are places in the file. All that JSON is made of is ASCII.
+  // One character per byte, so that positions in the text are positions in the file. The syntax of JSON is all ASCII.
   const found = findDocuments(bytes.toString('latin1'))
   const entries = found.documents.flatMap(({ start, end }) => {
     const document = decodeBytes(bytes.subarray(start, end))
@@ -126,7 +126,7 @@ export function decodeWholeLine(bytes: Buffer | undefined): DecodedLine {
   return { entries, remark, torn: isBlank(rest) ? 0 : rest.length }
 }
 
-/** Of an odd line: what belongs to no entry. */
+/** For an odd line: the text that belongs to no entry. */
 export function textBeside(bytes: Buffer, entries: DecodedLine['entries']): string {
   const texts: string[] = []
   let at = 0
@@ -137,12 +137,12 @@ export function textBeside(bytes: Buffer, entries: DecodedLine['entries']): stri
   return [...texts, bytes.toString('utf8', at)].join('')
 }
 
-/** Only space: no line, and no problem. */
+/** Only white space: neither a line nor a problem. */
 export function isBlank(bytes: Buffer | undefined): boolean {
   return bytes !== undefined && bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
 }
 
-/** Editors of some systems put a byte order mark before the first line. */
+/** Some editors put a byte order mark before the first line. */
 export function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }

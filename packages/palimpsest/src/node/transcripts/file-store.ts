@@ -9,10 +9,10 @@ import { loadTranscript } from './load-transcript.ts'
 import { readStoredFile } from './read-stored.ts'
 import { createTranscript, openTranscript, type TranscriptFileOptions } from './transcript-file.ts'
 
-/** Told in the lines of a transcript: who wrote them. */
+/** Recorded as the writer in the lines of a transcript. */
 const WRITER = 'palimpsest-library'
 
-/** Conversations as files below a folder, one writer at a time; they are there again with the next process. */
+/** A store with one file per conversation below a folder and one writer at a time. Conversations outlive the process. */
 export function fileStore(folder: string): AgentStore {
   let opening: Promise<ProjectFolder> | undefined
   const project = async (): Promise<ProjectFolder> => {

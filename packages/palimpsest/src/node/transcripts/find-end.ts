@@ -3,17 +3,17 @@ import { StorageError } from '../../errors.ts'
 import { decodeWholeLine, isBlank, LINE_BYTES_MAX, NEWLINE, readBytes } from './file-lines.ts'
 
 export interface FileEnd {
-  /** Where the last line that can be read ends, its line end not counted. */
+  /** Where the last readable line ends, excluding its line end. */
   readonly lastEnd: number
-  /** Where an incomplete line begins. */
+  /** Where an incomplete line begins. Absent: there is none. */
   readonly torn?: number
-  /** That line has no line end. */
+  /** The last readable line has no line end. */
   readonly unended?: true
 }
 
 const CHUNK_BYTES = 1 << 16
 
-/** How a file ends. A text that decodes is whole: no part of an object is an object. */
+/** How a file ends. A text that decodes is complete: no part of a JSON object is a JSON object. */
 export async function findEnd(handle: FileHandle, size: number): Promise<FileEnd> {
   const start = await lastLineStart(handle, size)
   if (start === size) return { lastEnd: Math.max(0, size - 1) }
@@ -25,7 +25,7 @@ export async function findEnd(handle: FileHandle, size: number): Promise<FileEnd
   return { lastEnd: size - torn, torn: size - torn, unended: true }
 }
 
-/** Behind the last line end of the file. */
+/** Position after the last line end of the file. */
 async function lastLineStart(handle: FileHandle, size: number): Promise<number> {
   for (let to = size; to > 0;) {
     const from = Math.max(0, to - CHUNK_BYTES)

@@ -11,10 +11,10 @@ import { toStorageError } from '../files/to-storage-error.ts'
 import type { Shift } from './transcript-warning.ts'
 
 export interface ForkOptions {
-  /** Any transcript: of ours, open elsewhere or not, or another agent's. It is only read. */
+  /** Any transcript: one of ours, even if it is open elsewhere, or another agent's. It is only read. */
   readonly source: string
   readonly project: ProjectFolder
-  /** Of the fork. */
+  /** Id of the fork. */
   readonly sessionId: string
   readonly version: string
   readonly now: () => number
@@ -25,7 +25,7 @@ export interface ForkedTranscript {
   readonly shift: Shift
 }
 
-/** A session of its own with all whole lines of another. They keep their bytes and, where the headers allow, their offsets. */
+/** Creates a new session with all complete lines of another. They keep their bytes and, if the headers allow it, their offsets. */
 export async function forkTranscript(options: ForkOptions): Promise<ForkedTranscript> {
   const { source, project, sessionId } = options
   const path = transcriptPath(project, sessionId)
@@ -46,7 +46,7 @@ const CHUNK_BYTES = 1 << 22
 
 async function copyLines(from: FileHandle, to: FileHandle, options: ForkOptions): Promise<Shift> {
   const { source, project, sessionId, version, now } = options
-  // What fails here is the source, and not the disk that is written to.
+  // An error here comes from the source, not from the disk that is written to.
   const reading = async <Of>(read: Promise<Of>): Promise<Of> =>
     await read.catch((error: unknown) => {
       throw toStorageError(error, 'read', source)

@@ -12,10 +12,10 @@ import {
   readInto,
 } from './file-lines.ts'
 
-// A file backwards. Of a line of ours only the first bytes are looked at, so passing over 200 MB costs little more than reading
-// them. Lines of another form are decoded.
+// Reads a file backward. Of our own lines, only the first bytes are examined, so skipping 200 MB costs little more than reading them. Lines
+// of another form are decoded.
 
-/** What is looked for is mostly near the end. Far from it, few large pieces are read. */
+/** What is needed is usually near the end. Further away, a few large chunks are read. */
 const CHUNK_BYTES_MIN = 1 << 18
 const CHUNK_BYTES_MAX = 1 << 22
 
@@ -25,18 +25,18 @@ export interface LineSpan {
   readonly length: number
 }
 
-/** A remark is about a line of which each entry is found on its own. */
+/** A remark is about a line whose entries are each found separately. */
 export type FoundLine = LineSpan &
   ({ readonly link: StartLink } | { readonly problem: string } | { readonly remark: string })
 
-/** Lines from the one that ends at `lastEnd` (its line end not counted) to the first of the file. */
+/** Lines from the one that ends at `lastEnd` (excluding its line end) back to the first of the file. */
 export async function* linesFromEnd(handle: FileHandle, lastEnd: number): AsyncGenerator<FoundLine> {
   let buffer: Buffer = Buffer.alloc(0)
   let lineEnd = lastEnd
   let size = CHUNK_BYTES_MIN
   for (let to = lastEnd; to > 0;) {
     const from = Math.max(0, to - size)
-    // The head of a line that begins near the end of a piece goes on behind it.
+    // The head of a line that begins near the end of a chunk continues after it.
     const end = Math.min(lastEnd, to + HEAD_BYTES)
     if (buffer.length < end - from) buffer = Buffer.allocUnsafe(end - from)
     const bytes = await readInto(buffer, handle, { start: from, end })
@@ -58,13 +58,13 @@ export async function* linesFromEnd(handle: FileHandle, lastEnd: number): AsyncG
   }
 }
 
-/** These say where reading may begin. They are few and small. */
+/** They determine where reading may begin. They are few and small. */
 const WHOLE_KINDS: ReadonlySet<Entry['kind']> = new Set(['boundary', 'void', 'edit'])
 
-/** The last entry of a line first. */
+/** The last entry of a line comes first. */
 type Found = FoundLine | FoundLine[] | undefined
 
-/** `bytes` begin with the line and may end before it does. Not a promise in the common case: there are many lines. */
+/** `bytes` start with the line and may end before it does. In the common case there is no promise, because there are many lines. */
 function lookAt(handle: FileHandle, span: LineSpan, bytes: Buffer): Found | Promise<Found> {
   if (span.length > LINE_BYTES_MAX) return { ...span, problem: LINE_TOO_LONG }
   const head = bytes.subarray(0, Math.min(span.length, HEAD_BYTES))

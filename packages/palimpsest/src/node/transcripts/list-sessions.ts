@@ -11,9 +11,9 @@ import type { CostOf } from '../../ports.ts'
 import { readTotals } from './session-totals.ts'
 import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 
-// What is stored, from the first and last bytes of each file.
+// Lists what is stored, from the first and last bytes of each file.
 
-/** The shape of `palimpsest sessions --json`. */
+/** The format of `palimpsest sessions --json`. */
 export interface SessionSummary {
   readonly id: string
   readonly project: string
@@ -27,13 +27,13 @@ export interface SessionSummary {
 }
 
 export interface SessionList {
-  /** The last used first. */
+  /** Last used first. */
   readonly sessions: readonly SessionSummary[]
   /** One text per file that could not be read. */
   readonly warnings: readonly string[]
 }
 
-/** `costOf` prices answers that another agent logged: lines of ours carry their sums. */
+/** `costOf` prices answers that another agent logged: our own lines carry their totals. */
 export async function listSessions(home: string, costOf: CostOf = () => 0): Promise<SessionList> {
   const sessions: SessionSummary[] = []
   const warnings: string[] = []

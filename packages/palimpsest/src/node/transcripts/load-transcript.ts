@@ -23,21 +23,23 @@ import {
 } from './transcript-warning.ts'
 import type { TranscriptWarning } from './transcript-warning.ts'
 
-// Loading reads backwards to where the newest boundary in force begins, and to the prefix in force there. All older lines stay on
-// disk unread.
+// Loading reads backward to where the newest boundary in force begins, and to the prefix in force there. All older lines stay unread on
+// disk.
 
 export interface LoadedTranscript {
   readonly header: Header | undefined
-  /** The chain of the newest leaf, oldest first; where it does not begin at its beginning, the prefix in force comes first. */
+  /** The chain of the newest leaf, oldest first. If it starts at a boundary, the prefix in force comes first. */
   readonly entries: readonly Entry[]
-  /** The boundary it begins from; null: from the beginning. */
+  /** The boundary where it begins; null: at the beginning of the conversation. */
   readonly from: EntryId | null
-  /** Where each entry's line begins. */
+  /** Byte offset of each entry's line. */
   readonly offsets: ReadonlyMap<EntryId, number>
   readonly warnings: readonly TranscriptWarning[]
 }
 
-/** For reading only: the file is never changed. With `assumed`, as if these entries stood at its end: what would an undo show? */
+/**
+ * For reading only: the file never changes. `assumed`: entries that are treated as if they were at its end, to see what an undo would show.
+ */
 export async function loadTranscript(
   path: string,
   assumed: readonly Entry[] = [],
@@ -78,7 +80,7 @@ export async function loadFrom(
       ...(size === 0 ? [EMPTY] : found ? [] : [NO_HEADER]),
       ...(end.torn === undefined ? [] : [tornLine(end.torn, size - end.torn)]),
       ...problems.map((problem, i) => oddLineWarning(problem, numbers[i] ?? 0)),
-      // Of a line of ours only the head was looked at: a parent may have stood behind it.
+      // Only the heads of our own lines were examined, so a parent may be a later entry on such a line.
       ...selected.warnings
         .filter(({ kind, parent }) => kind === 'cycle' || !decoded.offsets.has(parent))
         .map(chainWarning),
@@ -88,12 +90,12 @@ export async function loadFrom(
 
 type Selection = Omit<SelectedChain, 'places'> & { readonly lines: readonly LinkedLine[] }
 
-/** `assumed`: it stands in no file. */
+/** `assumed`: the entry of a line that is in no file. */
 type LinkedLine = LineSpan & { readonly link: StartLink; readonly assumed?: Entry }
-/** A line that could not be read, or one that is odd and was. */
+/** A line that could not be read, or one that is odd but readable. */
 type BadSpan = { readonly offset: number } & ({ readonly reason: string } | { readonly remark: string })
 
-/** Looking for the start is proportional to what was read, so it is done ever more rarely. */
+/** Looking for the start costs as much as was read so far, so it happens less and less often. */
 const FIRST_LOOK_BYTES = 1 << 18
 const LOOK_GROWTH = 1.5
 
@@ -102,7 +104,7 @@ interface Scan {
   readonly problems: readonly BadSpan[]
 }
 
-/** A file of another kind may be large: it is not read to its beginning. */
+/** A file of another kind may be large, so it is not read back to its beginning. */
 const STRANGER_BYTES = 1 << 22
 
 interface ScanSetup {
@@ -126,7 +128,7 @@ async function scanBack(
   let seeksAnswer = false
   let nextLook = FIRST_LOOK_BYTES
   let needsAll = false
-  /** A chain is found whole, or from a boundary on. */
+  /** True once the chain may start: at its first entry, or at a boundary. */
   let mayBegin = assumed.length > 0
   for await (const line of linesFromEnd(handle, lastEnd)) {
     if ('problem' in line || 'remark' in line) {
@@ -146,9 +148,9 @@ async function scanBack(
     newestFirst.push(whole)
     if (newestFirst.length > SCANNED_LINES_MAX) throw tooLarge(path)
     const scanned = lastEnd - line.offset
-    // What a boundary keeps begins at a known offset: look as soon as that is reached, and not before.
+    // What a boundary keeps begins at a known offset: look once that is reached, and not earlier.
     if (boundary) nextLook = Math.max(scanned, lastEnd - (boundary.meta.keptOffset ?? line.offset))
-    // What is kept is read from an answer on that no edit changes (see `findStart`).
+    // Reading starts at an answer that no edit changes (see `findStart`).
     if (seeksAnswer && whole.link.speaks && !touched.has(whole.link.id)) {
       seeksAnswer = false
       nextLook = scanned
@@ -167,11 +169,11 @@ async function scanBack(
   return { selected: select(newestFirst.toReversed(), false) ?? NOTHING, problems }
 }
 
-/** The API takes no more in one request. What would be more is not loaded, so that memory is bounded. */
+/** The API accepts no more in one request. Nothing beyond that is loaded, so memory is bounded. */
 const LOADED_MESSAGES_MAX = 100_000
-/** Of lines in view; with their messages as values they take five times as much. Requests hold 32 MB. */
+/** Bytes of lines in view; decoded messages take five times as much. Requests hold 32 MB. */
 const LOADED_BYTES_MAX = 500_000_000
-/** Lines that are looked at for the chain: branches that were left count too. */
+/** Lines examined for the chain; lines on abandoned branches count too. */
 const SCANNED_LINES_MAX = 4 * LOADED_MESSAGES_MAX
 
 function requireLoadable(lines: readonly LinkedLine[], path: string): void {
@@ -199,7 +201,7 @@ function oddLineWarning(problem: BadSpan, line: number): TranscriptWarning {
     : joinedLine(problem.offset, line, problem.remark)
 }
 
-/** What a line's first bytes do not tell. */
+/** Adds what a line's first bytes do not contain. */
 async function withWholeLink(handle: FileHandle, line: LinkedLine): Promise<LinkedLine> {
   const entry = decodeBytes(await readBytes(handle, line.offset, line.offset + line.length))
   return entry.kind === 'problem' ? line : { ...line, link: startLinkOf(entry) }
@@ -207,7 +209,7 @@ async function withWholeLink(handle: FileHandle, line: LinkedLine): Promise<Link
 
 const NOTHING: Selection = { lines: [], from: null, warnings: [] }
 
-/** Undefined where more lines are needed. */
+/** Undefined if more lines are needed. */
 function select(lines: readonly LinkedLine[], partial: boolean): Selection | undefined {
   const selected = selectChain(
     lines.map((line) => line.link),
@@ -216,7 +218,7 @@ function select(lines: readonly LinkedLine[], partial: boolean): Selection | und
   return selected && { ...selected, lines: selected.places.flatMap((place) => lines[place] ?? []) }
 }
 
-/** Follows the chain on to the prefix in force, which may be the first line of a large file, and keeps nothing on the way. */
+/** Follows the chain to the prefix in force, which may be the first line of a large file, and keeps nothing on the way. */
 async function findPrefix(
   handle: FileHandle,
   before: number,
@@ -236,7 +238,7 @@ async function findPrefix(
   return 'chain-broken'
 }
 
-/** Undefined where no prefix begins there: an offset is only a hint. */
+/** Undefined if no prefix begins there: the offset is only a hint. */
 async function prefixAt(
   handle: FileHandle,
   offset: number | undefined,
@@ -252,7 +254,7 @@ async function prefixAt(
   }
 }
 
-/** Holds system and tools of most sessions. */
+/** Enough for the system prompt and tools of most sessions. */
 const PREFIX_BYTES = 1 << 17
 
 const BLOCK_BYTES = 1 << 22

@@ -7,15 +7,15 @@ import { makeFolder, openInside } from '../files/inside-home.ts'
 import { requireSessionId, type ProjectFolder } from '../files/paths.ts'
 import { toStorageError } from '../files/to-storage-error.ts'
 
-// Notes of a session, for people to read and to change. What they said is in the transcript too, so a lost file loses nothing.
+// Notes of a session, for people to read and change. The transcript has their content too, so a lost file loses nothing.
 
 export const NOTES_FOLDER = 'session-memory'
-/** Many times what notes come to. */
+/** Many times the size of notes. */
 export const NOTES_BYTES_MAX = 1 << 20
 
 export interface NotesFile {
   readonly path: string
-  /** Undefined where there are none. Fails with a `StorageError` where something stands there that is no notes. */
+  /** Undefined if there are none. Fails with a `StorageError` if something else is in their place. */
   readonly read: () => Promise<string | undefined>
   readonly save: (text: string) => Promise<void>
 }

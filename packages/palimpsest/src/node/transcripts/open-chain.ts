@@ -5,17 +5,17 @@ import { decodeBytes, openToRead, readBytes } from './file-lines.ts'
 import { findEnd } from './find-end.ts'
 import { linesFromEnd, type LineSpan } from './lines-from-end.ts'
 
-// A whole conversation, from its first line to its newest, across every boundary. Only where its lines stand is held: each is read when it
-// is wanted, whatever the size of the file.
+// A whole conversation, from its first line to its newest, across every boundary. Only the places of its lines are in memory: each line is
+// read when it is needed, whatever the size of the file.
 
 export interface ChainReader {
   /** Entries on the chain. */
   readonly count: number
-  /** The kind of each, oldest first, as far as a line's first bytes tell it. */
+  /** The kind of each entry, oldest first, as far as the line's first bytes show it. */
   readonly kindAt: (place: number) => Entry['kind'] | undefined
-  /** Undefined where the line can no longer be read. */
+  /** Undefined if the line can no longer be read. */
   readonly entryAt: (place: number) => Promise<Entry | undefined>
-  /** The line as it stands in the file; for looking through many. */
+  /** The line as it is in the file; for looking through many. */
   readonly lineAt: (place: number) => Promise<string>
   readonly close: () => Promise<void>
 }
@@ -24,7 +24,7 @@ interface PlacedLine extends LineSpan {
   readonly kind: Entry['kind']
 }
 
-/** For reading only. Lines that are written later are not seen. */
+/** For reading only. Lines written later are not seen. */
 export async function openChain(path: string): Promise<ChainReader> {
   const handle = await openToRead(path)
   try {

@@ -3,16 +3,16 @@ import { StorageError } from '../../errors.ts'
 import { decodeHeader, FORMAT, HEADER_START, type Header } from '../../transcript/lines/header.ts'
 import { NEWLINE, readBytes, withoutMark } from './file-lines.ts'
 
-/** More than any header: a path has at most 4,096 bytes, six times as many when escaped. */
+/** Longer than any header: a path has at most 4,096 bytes, six times as many if escaped. */
 const HEADER_BYTES_MAX = 1 << 16
 
 export interface FoundHeader {
   readonly header: Header
-  /** With its line end. */
+  /** Including its line end. */
   readonly bytes: number
 }
 
-/** Undefined where the first line is none. A newer format is refused. */
+/** Undefined if the first line is no header. Throws for a newer format. */
 export async function readHeader(handle: FileHandle, path: string): Promise<FoundHeader | undefined> {
   const start = await readBytes(handle, 0, HEADER_BYTES_MAX)
   const newline = start.indexOf(NEWLINE)
@@ -33,7 +33,7 @@ export async function readHeader(handle: FileHandle, path: string): Promise<Foun
   }
 }
 
-/** A header whose writing was interrupted: its beginning, or the zeros that a file system leaves of it after a power failure. */
+/** A header whose writing was interrupted: its beginning, or the zeros that a file system leaves after a power failure. */
 export async function isHeaderStart(handle: FileHandle, size: number): Promise<boolean> {
   if (size > HEADER_BYTES_MAX) return false
   const bytes = await readBytes(handle, 0, size)

@@ -7,16 +7,16 @@ import { decodeWholeLine, isBlank, openToRead, readLines, textBeside } from './f
 import { openInside } from '../files/inside-home.ts'
 import { storedFiles, type StoredFile, type StoredFilesWish } from './stored-files.ts'
 
-// Everything that is stored of a project, file by file, the newest files first, in bounded memory. Links are not followed: nothing
-// outside of the project's folder is read.
+// Everything that is stored about a project, file by file, newest files first, in bounded memory. Links are not followed: nothing outside
+// the project's folder is read.
 
 export type StoredItem =
   | { readonly kind: 'entry'; readonly session: string; readonly entry: Entry }
-  /** A piece of a text file, at most about a megabyte, or a line that is no entry. Pieces of one file overlap. */
+  /** A piece of a text file, at most about a megabyte, or a line that is no entry. Pieces of the same file overlap. */
   | {
       readonly kind: 'text'
       readonly session: string
-      /** Path of the file below the project's folder; with the offset of a line. */
+      /** Path of the file below the project's folder; for a line, with its offset. */
       readonly id: string
       readonly at: number
       readonly text: string
@@ -25,15 +25,15 @@ export type StoredItem =
 
 export interface StoredWish extends StoredFilesWish {
   readonly home: string
-  /** Where to begin in a file; undefined passes over it. Everything is read without it. */
+  /** The byte where reading a file begins; undefined skips the file. Absent: everything is read. */
   readonly startOf?: ((file: StoredFile) => number | undefined) | undefined
-  /** Of a line's bytes as characters: false passes over it. */
+  /** Gets a line's bytes as characters; false skips the line. */
   readonly isWanted: (line: string) => boolean
   readonly onProblem: (text: string) => void
 }
 
 const PIECE_BYTES = 1 << 20
-/** So much of a piece stands at the beginning of the next one too. */
+/** Characters at the end of a piece that the next one repeats. */
 const OVERLAP_CHARS = 8_192
 
 export async function* readStored(wish: StoredWish, signal: AbortSignal): AsyncGenerator<StoredItem> {
@@ -55,7 +55,7 @@ export async function* readStored(wish: StoredWish, signal: AbortSignal): AsyncG
   }
 }
 
-/** The same of one transcript anywhere. */
+/** The same for a single transcript anywhere. */
 export async function* readStoredFile(
   path: string,
   { isWanted }: Pick<StoredWish, 'isWanted'>,
@@ -100,14 +100,14 @@ async function* readEntries(
     if (signal.aborted) return
     if (!bytes || isBlank(bytes) || !isWanted(bytes.toString('latin1'))) continue
     const { entries, problem, remark } = decodeWholeLine(bytes)
-    // Of an odd line also what belongs to no entry can be found.
+    // In an odd line, text that belongs to no entry can be found too.
     if (problem !== undefined || remark !== undefined)
       yield { kind: 'text', session, id: `${id}:${offset}`, at, text: textBeside(bytes, entries) }
     for (const { entry } of entries) yield { kind: 'entry', session, entry }
   }
 }
 
-/** Cut at line ends where there are any. */
+/** Cut at line ends if there are any. */
 async function* readPieces(
   handle: FileHandle,
   { id, session, at, start, isMemory }: ReadFile,

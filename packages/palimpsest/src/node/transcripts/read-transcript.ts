@@ -17,10 +17,10 @@ export type TranscriptItem =
   | { readonly kind: 'entry'; readonly entry: Entry; readonly offset: number; readonly line: number }
   | { readonly kind: 'warning'; readonly warning: TranscriptWarning }
 
-/** So many bad lines and not one good: a file of another kind. */
+/** This many bad lines and no good one: a file of another kind. */
 export const BAD_LINES_MAX = 100
 
-/** A whole file in its order, line by line, whatever its size. The file is never changed. */
+/** Reads a whole file in its order, line by line, whatever its size. The file never changes. */
 export async function* readTranscript(path: string): AsyncGenerator<TranscriptItem> {
   const handle = await openToRead(path)
   try {

@@ -7,8 +7,8 @@ import { hasCode, toStorageError } from '../files/to-storage-error.ts'
 import { tornFilesOf } from './torn-line.ts'
 
 /**
- * Deletes a session: transcript, torn lines of it, stored results, checkpoints, notes. The one thing that loses something, and only when the user asks.
- * A session that somebody has open is left alone. Resolves with the paths that are gone.
+ * Deletes a session: transcript, its torn lines, stored results, checkpoints, notes. The only function that loses something, and only when
+ * the user asks. A session that another process has open is left alone. Resolves with the deleted paths.
  */
 export async function removeSession(home: string, path: string): Promise<readonly string[]> {
   await requireInside(home, dirname(path))
@@ -21,7 +21,7 @@ export async function removeSession(home: string, path: string): Promise<readonl
       ...(await tornFilesOf(path)),
     ]
     const gone: string[] = []
-    // The transcript goes last: until then the session can be found and removed again.
+    // The transcript goes last: until then, the session can be found and removed again.
     for (const one of [...others, path]) if (await removeOne(one)) gone.push(one)
     return gone
   } catch (error) {
@@ -31,7 +31,7 @@ export async function removeSession(home: string, path: string): Promise<readonl
   }
 }
 
-/** A link is removed, never what it points to. */
+/** Removes a link, never its target. */
 async function removeOne(path: string): Promise<boolean> {
   try {
     const found = await lstat(path)

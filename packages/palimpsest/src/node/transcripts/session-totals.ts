@@ -11,14 +11,14 @@ import { decodeBytes, openToRead, readBytes } from './file-lines.ts'
 import { findEnd } from './find-end.ts'
 import { linesFromEnd, type LineSpan } from './lines-from-end.ts'
 
-/** Room for a working folder's longest path, escaped, before the sums. */
+/** Room before the totals, for the longest path of a working folder, escaped. */
 const SUMS_BYTES = 1 << 15
 
 const COUNTED: ReadonlySet<string> = new Set(['message', 'boundary', 'spent'])
 
 /**
- * The sums of a session. The newest message line of ours carries them; where the newest lines are another agent's, they are read
- * one by one back to the first that carries some.
+ * The totals of a session. Our newest message line carries them; if the newest lines are another agent's, they are read one by one, back
+ * to the first line that has totals.
  */
 export async function readTotals(
   handle: FileHandle,
@@ -49,7 +49,7 @@ export async function readTotals(
   return totals
 }
 
-/** The same of a file that is not open. */
+/** The same for a file that is not open. */
 export async function sessionTotals(path: string, costOf: CostOf): Promise<Totals> {
   const handle = await openToRead(path)
   try {

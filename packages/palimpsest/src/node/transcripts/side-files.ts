@@ -7,19 +7,19 @@ import { requireSessionId, type ProjectFolder } from '../files/paths.ts'
 import { readPlainText } from '../files/plain-file.ts'
 import { toStorageError } from '../files/to-storage-error.ts'
 
-// Small files of a session beside its transcript: how far memories were saved, and what forks of it said.
+// Small files of a session beside its transcript: how far memories were saved, and what its forks said.
 
 const MARK_FILE = 'extraction.json'
 const MARK_BYTES_MAX = 1_000
 const FORKS = 'forks'
 
 export interface MarkFile {
-  /** A time; undefined where there is none. */
+  /** Milliseconds since 1970; undefined if there is none. */
   readonly read: () => Promise<number | undefined>
   readonly save: (mark: number) => Promise<void>
 }
 
-/** Up to when a session was looked through for memories. */
+/** Up to which time a session was searched for memories. */
 export function createMarkFile(project: ProjectFolder, sessionId: string): MarkFile {
   const folder = join(project.folder, requireSessionId(sessionId))
   const path = join(folder, MARK_FILE)
@@ -37,7 +37,7 @@ export function createMarkFile(project: ProjectFolder, sessionId: string): MarkF
   }
 }
 
-/** What one fork was told and said: messages, a line each, in the form of a transcript. */
+/** Records what one fork was told and said: messages, one line each, in the format of a transcript. */
 export function createForkRecord(
   project: ProjectFolder,
   sessionId: string,

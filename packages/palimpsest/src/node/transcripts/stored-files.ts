@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import { NOTES_FOLDER } from './notes-file.ts'
 
-// Which files hold what was said in a project.
+// Which files contain what was said in a project.
 
 export interface StoredFile {
   readonly path: string
@@ -21,17 +21,17 @@ export interface StoredFilesWish {
   readonly folder: string
   /** Only this session, with its results and agents. */
   readonly session?: string | undefined
-  /** Folders of memories elsewhere below the home, of which `.md` files count. */
+  /** Folders of memories elsewhere below the home; only their `.md` files count. */
   readonly memories?: readonly string[] | undefined
 }
 
-/** Folders that hold no words of their own: copies of files, and notes, which are in the transcript. */
+/** Folders without words of their own: copies of files, and notes, which the transcript has too. */
 const PASSED_OVER = new Set(['checkpoints', NOTES_FOLDER])
 const DEPTH_MAX = 4
 const MEMORY = 'memory'
 const AGENT_MEMORY = 'agent-memory'
 
-/** The newest first. Links are not followed. */
+/** Newest first. Links are not followed. */
 export async function storedFiles({
   folder,
   session,
@@ -43,14 +43,14 @@ export async function storedFiles({
     const id = relative(folder, path)
     const owner = ownerOf(id)
     if (session !== undefined && owner !== session) return undefined
-    // At once: to wait for each of some hundred files takes ten times as long.
+    // Synchronous: awaiting each of several hundred files takes ten times as long.
     const found = statOf(path)
     return found && toStoredFile(path, id, owner, found)
   })
   return files.filter((file) => file !== undefined).toSorted((a, b) => b.mtime - a.mtime)
 }
 
-/** Undefined where it is gone, or not ours to look at. */
+/** Undefined if it is gone, or we may not look at it. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path)
@@ -64,7 +64,7 @@ function toStoredFile(path: string, id: string, session: string, found: Stats): 
   return { path, id, session, isMemory: session === MEMORY, ino, size, mtime }
 }
 
-/** `s-1.jsonl`, `s-1/tool-results/x.txt` both are of `s-1`. */
+/** `s-1.jsonl` and `s-1/tool-results/x.txt` both belong to `s-1`. */
 function ownerOf(id: string): string {
   const [first = '', second] = id.split(sep)
   if (first === '..' || first === AGENT_MEMORY) return MEMORY

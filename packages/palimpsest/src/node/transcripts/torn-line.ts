@@ -5,19 +5,19 @@ import { createExclusively } from '../files/atomic-write.ts'
 import { readBytes } from './file-lines.ts'
 import type { TranscriptWarning } from './transcript-warning.ts'
 
-/** One session does not tear so often. */
+/** One session never has this many torn lines. */
 const SIDE_FILES_MAX = 10_000
 
 const SIDE_MARK = '.torn-'
 
-/** The files that hold torn lines of a transcript. */
+/** The files with torn lines of a transcript. */
 export async function tornFilesOf(path: string): Promise<readonly string[]> {
   const names = await readdir(dirname(path))
   const start = `${basename(path)}${SIDE_MARK}`
   return names.filter((name) => name.startsWith(start)).map((name) => join(dirname(path), name))
 }
 
-/** Moves an incomplete last line to a file beside, then cuts it off. Only the one writer does this. */
+/** Moves an incomplete last line to a separate file, then cuts it off. Only the single writer does this. */
 export async function cutTornLine(
   handle: FileHandle,
   { home, path, offset, size }: { home: string; path: string; offset: number; size: number },

@@ -17,35 +17,35 @@ import { errorCode, toStorageError } from '../files/to-storage-error.ts'
 import { cutTornLine } from './torn-line.ts'
 import type { TranscriptWarning } from './transcript-warning.ts'
 
-// The one writer of a transcript. It holds the lock from opening to closing.
+// The single writer of a transcript. It holds the lock from opening to closing.
 
 export interface TranscriptFileOptions {
   readonly project: ProjectFolder
   readonly sessionId: string
-  /** The agent's, for an agent's own transcript; the session's otherwise. */
+  /** Path of an agent's own transcript. Absent: the session's. */
   readonly path?: string
   readonly cwd: string
-  /** The transcript of an agent: each of its lines says so. */
+  /** An agent's transcript: each of its lines says so. */
   readonly isSidechain?: boolean | undefined
   readonly version: string
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** `each`: every append survives a power failure. `close`: only the end of the program. */
+  /** `each`, the default: every append survives a power failure. `close`: data is only flushed on closing. */
   readonly sync?: 'each' | 'close'
-  /** What an answer cost, for the sums in the lines. */
+  /** What an answer cost, for the totals in the lines. Absent: nothing. */
   readonly costOf?: CostOf
-  /** How bytes reach the file. */
+  /** Replaces the way bytes are written to the file. */
   readonly writeAt?: WriteAt | undefined
 }
 
 export interface TranscriptFile extends Appender {
   readonly path: string
   readonly header: Header
-  /** Resolves when all appends are done, the file is closed and the lock released. */
+  /** Resolves when all appends are done, the file is closed and the lock is released. */
   readonly close: () => Promise<void>
 }
 
-/** A new session. Throws a `UsageError` where there is one of that id. */
+/** Creates a new session. Throws a `UsageError` if its id exists already. */
 export async function createTranscript(options: TranscriptFileOptions): Promise<TranscriptFile> {
   const { file } = await openLocked(options, constants.O_CREAT | constants.O_EXCL)
   return file
@@ -70,7 +70,7 @@ async function openLocked(options: TranscriptFileOptions, flags: number) {
       return await openWriter(options, { path, handle, release: lock.release })
     } catch (error) {
       await handle.close()
-      // A session that could not be begun leaves nothing in the way of the next try.
+      // A session that could not be created leaves nothing in the way of the next attempt.
       if (flags !== 0) await unlink(path)
       throw error
     }
@@ -132,7 +132,7 @@ function chainEndOf({ entries, offsets }: LoadedTranscript): ChainEnd {
   return { leaf: entries.at(-1)?.id ?? null, ...(prefixOffset !== undefined && { prefixOffset }) }
 }
 
-/** Afterwards the file begins with a header and ends with a line end. A file that is not ours is not touched. */
+/** Makes the file begin with a header and end with a line end. A file that is not ours stays untouched. */
 async function mendEnd(
   options: TranscriptFileOptions,
   path: string,
@@ -171,7 +171,7 @@ function closeOnce(
 ): () => Promise<void> {
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
-    // An append of nothing ends when all before it have ended.
+    // An empty append ends when all appends before it have ended.
     await appender.append([]).catch(() => undefined)
     try {
       await handle.sync()

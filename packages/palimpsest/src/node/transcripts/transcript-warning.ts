@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import type { ChainWarning } from '../../transcript/chain-of.ts'
 import { NEWLINE, readBytes } from './file-lines.ts'
 
-/** Something in a file that was put up with. The text is for the user. */
+/** A problem in a file that did not stop us. The text is for the user. */
 export interface TranscriptWarning {
   readonly kind: 'bad-line' | 'joined-line' | 'torn-line' | 'no-header' | 'empty' | ChainWarning['kind']
   readonly text: string
@@ -24,13 +24,13 @@ function placeText(line: number, offset: number): string {
   return `line ${line} (at byte ${offset})`
 }
 
-/** How much further down lines stand in a fork than in what it was made of. */
+/** How much further down lines are in a fork than in its source. */
 export interface Shift {
   readonly lines: number
   readonly bytes: number
 }
 
-/** A warning about a line of a fork, as the user finds it in the file that he named. */
+/** Converts a warning about a line of a fork to the line's place in the file that the user named. */
 export function asInSource(warning: TranscriptWarning, shift: Shift): TranscriptWarning {
   if (warning.line === undefined || warning.offset === undefined) return warning
   const [line, offset] = [warning.line - shift.lines, warning.offset - shift.bytes]
@@ -57,7 +57,7 @@ export function chainWarning(warning: ChainWarning): TranscriptWarning {
 
 const CHUNK_BYTES = 1 << 20
 
-/** Line numbers of offsets, which are in ascending order. One pass over the file: for warnings only. */
+/** Line numbers of ascending offsets. Reads the file once: only for warnings. */
 export async function lineNumbers(
   handle: FileHandle,
   offsets: readonly number[],
