@@ -102,7 +102,7 @@ function readScript(source: string): ShellText {
   return { readable: true, commands: [...commands.values()], redirects, hasBackground, topLevel }
 }
 
-/** No program has such a name. If a name begins like a list element (`a[ ]$(x)`), the parser misses the substitution in it, but bash does not. */
+/** No program has such a name. If a name begins like a list element (`a[ ]$(x)`), the parser misses its substitution, but bash does not. */
 const ODD_NAME = /[\s$`;&|<>()\\"']/
 /** What bash expands outside quotes. */
 const HIDDEN_EXPANSION = /\$[\w@*#?!$({['"-]|`|[<>]\(/

@@ -4,8 +4,8 @@ import { lineFacts, type LineCommand, type LineFacts } from './line-facts.ts'
 import { isBuiltin, programCheck } from './reading-programs.ts'
 import { scriptWantsMore } from './script-reads.ts'
 
-// Is a line worth running in the sandbox, unasked? Pure. It is if people use every program in it to read, and nothing in it plainly wants to
-// write, install, build, serve or reach another machine.
+// Is a line worth running in the sandbox, unasked? Pure. It is if people use every program in it to read, and nothing in it plainly wants
+// to write, install, build, serve or reach another machine.
 
 export type InsideVerdict =
   | {

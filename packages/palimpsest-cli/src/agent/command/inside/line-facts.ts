@@ -3,8 +3,8 @@ import { forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash'
 import { readingProblem, toArgument, toWord } from '../parse-shell.ts'
 import type { ShellWord } from '../shell-word.ts'
 
-// What a line contains, to decide whether it is worth running in the sandbox. A wrong answer only costs a round, since nothing the line does
-// in there lasts. So loops, functions, arithmetic and substitutions are all fine.
+// What a line contains, to decide whether it is worth running in the sandbox. A wrong answer only costs a round, since nothing the line
+// does in there lasts. So loops, functions, arithmetic and substitutions are all fine.
 
 export interface LineCommand {
   readonly name: string

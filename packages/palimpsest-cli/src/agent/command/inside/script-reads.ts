@@ -1,5 +1,5 @@
-// Small programs for an interpreter that plainly want to do more than read. The sandbox holds either way, but a program that is sure to fail
-// in it is asked about at once.
+// Small programs for an interpreter that plainly want to do more than read. The sandbox holds either way, but a program that is sure to
+// fail in it is asked about at once.
 
 const WANTS = [
   // Writing.
