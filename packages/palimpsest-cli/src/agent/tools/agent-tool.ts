@@ -8,7 +8,7 @@ import { defineTool } from './define-tool.ts'
 import type { Messenger } from './send-message-tool.ts'
 import { optionalFlag, optionalText, requiredText } from './tool-input.ts'
 
-// The same bytes in every folder: types that a folder brings are named in the first message, not here.
+// The same bytes in every folder: the first message names types that a folder adds, this text does not.
 
 const DESCRIPTION = `Starts an agent: a conversation of its own that does one task. Its report is the result.
 
@@ -26,21 +26,21 @@ export interface AgentWish {
   readonly type: string | undefined
   readonly isBackground: boolean
   readonly model: string | undefined
-  /** In a git worktree of its own. Not set: as its type has it. */
+  /** In its own git worktree. Undefined: as its type says. */
   readonly isolation: 'worktree' | undefined
 }
 
-/** Who runs agents for a conversation. */
+/** Runs the agents of a conversation. */
 export interface AgentRunner extends Messenger {
   readonly start: (wish: AgentWish, context: ToolContext) => Promise<ToolOutput>
-  /** What an agent is at, or what came of it; undefined where there is none of that id. */
+  /** What an agent is doing, or its outcome. Undefined: no agent has that id. */
   readonly output: (id: string) => string | undefined
-  /** What came of it; undefined where there is none of that id. */
+  /** Ends an agent and returns its outcome. Undefined: no agent has that id. */
   readonly stop: (id: string) => Promise<string> | undefined
   readonly ids: () => readonly string[]
 }
 
-/** Without a runner there are no agents: the model is told so. */
+/** Without a runner, the tool tells the model that there are no agents. */
 export function createAgentTool(runner: AgentRunner | undefined): LoopTool {
   return defineTool<AgentWish>({
     name: 'Agent',
@@ -56,7 +56,7 @@ export function createAgentTool(runner: AgentRunner | undefined): LoopTool {
     },
     required: ['description', 'prompt'],
     parse: parseWish,
-    // Agents of one answer run side by side; what each of them does is judged call by call.
+    // Agents of one answer run in parallel; each of their own calls is judged separately.
     isReadOnly: true,
     run: async (wish, context) => {
       if (runner === undefined) throw new Refusal('No agents can be started here. Do the work yourself.')

@@ -19,10 +19,10 @@ export interface Question {
   readonly allowsSeveral: boolean
 }
 
-/** The user's words, or undefined where there is no answer. */
+/** The user's words. Undefined: no answer. */
 export type AskUser = (question: Question, signal: AbortSignal) => Promise<string | undefined>
 
-/** Without `ask` nobody is there: the model is told so. */
+/** Without `ask`, the tool tells the model that no user is there. */
 export function createAskUserTool(ask: AskUser | undefined): LoopTool {
   return defineTool<Question>({
     name: 'AskUser',

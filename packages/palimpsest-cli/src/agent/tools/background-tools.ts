@@ -14,7 +14,7 @@ export function createBashOutputTool(shells: Shells): LoopTool {
     properties: { bash_id: { type: 'string', description: 'The id, for example shell_1' } },
     required: ['bash_id'],
     parse: (input) => findShell(shells, requiredText(input, 'bash_id')),
-    // It takes the output away: two looks side by side would share it by chance.
+    // It removes the output that it returns: two calls in parallel would share it at random.
     isReadOnly: false,
     run: async ({ id, shell, end }) => {
       const ended = end()

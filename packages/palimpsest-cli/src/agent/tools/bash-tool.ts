@@ -35,7 +35,7 @@ import type { ToolWatch } from './watch-tools.ts'
 const TIMEOUT_MS_DEFAULT = 120_000
 const TIMEOUT_MS_MAX = 600_000
 const TIMEOUT_MS_MIN = 1
-/** Below what systems take as one argument. */
+/** Below what systems accept as one argument. */
 const COMMAND_BYTES_MAX = 100_000
 
 const DESCRIPTION = `Runs a command in bash and returns what it prints (stdout and stderr in order) and its exit code.
@@ -60,11 +60,11 @@ export interface BashOptions {
   readonly access: Access
   readonly shells: Shells
   readonly sandbox: Sandbox
-  /** Of commands that somebody allowed. */
+  /** For commands that were allowed. */
   readonly env: ChildEnvironment
-  /** Of those that run unasked outside of the sandbox. */
+  /** For commands that run unasked outside the sandbox. */
   readonly provenEnv: ChildEnvironment
-  /** Told what a command prints while it runs. */
+  /** Receives what a command prints while it runs. */
   readonly onOutput?: ToolWatch['printed'] | undefined
 }
 
@@ -96,7 +96,7 @@ export function createBashTool(options: BashOptions): LoopTool {
     }),
     isReadOnly: ({ command, inBackground }) => {
       const verdict = judgeInside(command)
-      // A change of folder is no writing, but calls beside it would see it or not, by chance.
+      // Changing the folder writes nothing, but calls in parallel would see the change or not, by chance.
       return !inBackground && verdict.fits && !verdict.moves
     },
     run: (input, context) => runBash(input, options, context),
@@ -118,7 +118,7 @@ async function runBash(input: BashInput, options: BashOptions, context: ToolCont
   const wanted = await permittedShell(command, folder, options, context.toolUseId)
   if (input.inBackground) {
     const started = shells.startBackground(wanted.shell)
-    // What was prepared for it is given up.
+    // Releases what was prepared for the command.
     if (started === undefined) await wanted.shell.onEnd?.({ kind: 'not-started', message: 'too many run' })
     if (started === undefined)
       throw new Refusal('Too many commands run in the background. End one with TaskStop.')
@@ -160,23 +160,23 @@ function insideNotes(
   if (writes === undefined) return sandboxNote({ ...ended, folders: access.folders })
   const reason = writingReason(ended.output, ended.failed)
   if (reason === undefined) return []
-  // What it was refused by name says more.
+  // A reason that names what was refused says more, so it stays.
   if (sandbox.writing?.reasonOf(writes) === undefined) sandbox.writing?.keepReason(writes, reason)
   return [writingNote(reason)]
 }
 
 interface WantedShell {
-  /** What to tell besides. */
+  /** Notes to add to the result. */
   readonly notes?: readonly string[]
-  /** The command, where it ran in the sandbox that writes. */
+  /** The command, if it ran in the writing sandbox. */
   readonly writes?: string
   readonly shell: ShellCommand
-  /** What it starts with, where it is the shell that is kept; one that runs unasked starts with nothing, and leaves nothing. */
+  /** The state it starts with, if it runs in the kept shell. A command that runs unasked starts with none and leaves none. */
   readonly state?: ShellState
   readonly isInside: boolean
 }
 
-/** (S3) The very command that was permitted, the way it was permitted. */
+/** (S3) Exactly the command that was permitted, the way it was permitted. */
 async function permittedShell(
   command: string,
   folder: string,
@@ -195,13 +195,13 @@ async function permittedShell(
   switch (way.kind) {
     case 'open': {
       const state = access.shellState()
-      // The shell itself is the one there was before any command changed the search path.
+      // Bash itself is the one that was found before any command changed the search path.
       const program = (await findProgram('bash', env['PATH'] ?? ''))?.path ?? 'bash'
       const { shell } = bash(keptArguments(way.command ?? command, state), keptEnvironment(env, state))
       return { shell: { ...shell, start: { ...shell.start, program } }, isInside: false, state, notes }
     }
     case 'proven':
-      // Its relative paths were looked at from there.
+      // Its relative paths were checked from there.
       if (folder !== way.folder)
         throw new Refusal(
           'The folder has changed since the command was permitted. Nothing was done; send it again.',
@@ -235,14 +235,14 @@ async function permittedShell(
   }
 }
 
-/** A command in the sandbox may still run, and have made what one outside would run. */
+/** A command in the sandbox may still run, and may have made files that a command outside would run. */
 async function lookAround({ writing }: Sandbox): Promise<readonly string[]> {
   const { notes = [], problem } = (await writing?.lookAround()) ?? {}
   if (problem === undefined) return notes
   throw new Refusal(`Nothing was run: ${problem}. Send the command again to have the user asked.`)
 }
 
-/** Calls that run side by side each start with the same: only what one of them changed is kept. */
+/** Calls in parallel start with the same state, so a call that changed nothing must not overwrite what another one changed. */
 function keepState(
   { command, before }: { readonly command: string; readonly before: ShellState },
   told: ToldState,
@@ -261,7 +261,7 @@ function keepState(
   return []
 }
 
-/** Whoever set nothing misses nothing. */
+/** A command that set nothing lost nothing. */
 function wantsMore(command: string): boolean {
   return /\b(export|source|declare|unset)\b|\(\)|^[ \t]*\. /m.test(command)
 }
@@ -300,7 +300,7 @@ function endNotes(end: ShellEnd, reason: StopReason, timeoutMs: number): string[
   return [...endText(end)]
 }
 
-/** Nothing for success. */
+/** Empty for success. */
 export function endText(end: ShellEnd): readonly string[] {
   switch (end.kind) {
     case 'exited':

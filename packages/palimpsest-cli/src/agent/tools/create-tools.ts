@@ -34,30 +34,30 @@ import { watchTools, type ToolWatch } from './watch-tools.ts'
 import { createWriteTool } from './write-tool.ts'
 
 export interface ToolsOptions {
-  /** The same as the permit's. */
+  /** The same object that the permit has. */
   readonly access: Access
-  /** Where checkpoints go. */
+  /** Folder for checkpoints. */
   readonly sessionFolder: string
-  /** The caller ends them (`killAll`) when the conversation is left. */
+  /** The caller ends them (`killAll`) when it leaves the conversation. */
   readonly shells: Shells
-  /** The same as the permit's. */
+  /** The same object that the permit has. */
   readonly sandbox: Sandbox
-  /** Of the program; keys are taken out before a command sees it. */
+  /** Environment of our own process; keys are removed before a command sees it. */
   readonly env: Environment
   readonly now: () => number
-  /** What this conversation ever said. Absent outside of one. */
+  /** Searches everything this conversation ever said. Absent outside a conversation. */
   readonly recall?: SessionRecall
-  /** Runs agents. Absent outside of a conversation. */
+  /** Runs agents. Absent outside a conversation. */
   readonly agents?: AgentRunner | undefined
-  /** Absent: nobody is there to answer. */
+  /** Absent: no user can answer. */
   readonly askUser?: AskUser
-  /** Plan mode of the conversation. Absent for agents, and outside of one. */
+  /** Plan mode of the conversation. Absent for agents, and outside a conversation. */
   readonly planning?: Planning | undefined
-  /** The task list of the team, where the conversation is one of a team. */
+  /** The team's task list, if the conversation belongs to a team. */
   readonly team?: TeamTasks | undefined
   /** Judges what Write and Edit do to memories. Absent outside a conversation. */
   readonly memory?: MemoryGate
-  /** Somebody who sees what calls do. */
+  /** Sees what calls do. */
   readonly watch?: ToolWatch | undefined
 }
 
@@ -94,7 +94,7 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
     createExitPlanModeTool(options.planning, changes),
     createSendMessageTool(options.agents),
     ...(team ? createTeamTaskTools(team) : []),
-    // Not offered any more: conversations that began with them still call them.
+    // No longer offered, but conversations that began with them still call them.
     createBashOutputTool(shells),
     createKillShellTool(shells),
   ]
@@ -102,15 +102,15 @@ export function createTools(options: ToolsOptions): readonly LoopTool[] {
   return watch ? watchTools(kept, watch) : kept
 }
 
-/** What only conversations of before have in their prefix. */
+/** Tools that are only in the prefix of older conversations. */
 const FORMER = new Set(['BashOutput', 'KillShell'])
 
-/** Of the tools that run, those that a conversation begins with. */
+/** The tools that a new conversation begins with. */
 export function offeredTools(tools: readonly LoopTool[]): readonly LoopTool[] {
   return tools.filter(({ name }) => !FORMER.has(name))
 }
 
-/** A memory is read with its age. */
+/** Adds its age when a memory is read. */
 function withNotes(read: LoopTool, memory: MemoryGate | undefined): LoopTool {
   if (memory === undefined) return read
   return {

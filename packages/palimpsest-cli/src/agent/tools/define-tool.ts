@@ -5,19 +5,19 @@ import { Refusal } from '../refusal.ts'
 import type { ToolName } from './tool-natures.ts'
 
 export interface ToolDefinition<Input> {
-  /** With a row in the table: what a tool does decides who may call it unasked. */
+  /** One of the names in the table: what a tool does decides who may call it unasked. */
   readonly name: ToolName
   readonly description: string
   readonly properties: JsonObject
   readonly required: readonly string[]
-  /** The door: throws a `Refusal` that says what is wrong with the input. */
+  /** Checks the input: throws a `Refusal` that says what is wrong with it. */
   readonly parse: (input: JsonObject) => Input
   readonly isReadOnly: boolean | ((input: Input) => boolean)
   readonly run: (input: Input, context: ToolContext) => Promise<ToolOutput | string>
   readonly resultCharsMax?: number | 'unlimited'
 }
 
-/** A tool as the loop wants it: input parsed at its door, refusals made results. */
+/** A tool for the loop: parses the input first, and turns refusals into results. */
 export function defineTool<Input>(definition: ToolDefinition<Input>): LoopTool {
   const { name, description, properties, required, parse, isReadOnly, run, resultCharsMax } = definition
   return {
@@ -38,7 +38,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): LoopTool {
   }
 }
 
-/** A call with a wrong input is refused before it does anything: it only reads. */
+/** A call with a wrong input counts as read-only: it is refused before it does anything. */
 function readsOnly<Input>(
   isReadOnly: ToolDefinition<Input>['isReadOnly'],
   parse: (input: JsonObject) => Input,

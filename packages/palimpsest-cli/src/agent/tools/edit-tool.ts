@@ -87,7 +87,7 @@ function failureText(failure: ReplaceFailure, text: string, old: string, path: s
   }
 }
 
-/** Why a text may not be found although somebody thought so. */
+/** Why the text may not be found although the model expected it. */
 function hint(text: string, old: string): string {
   if (/^ *\d+\t/m.test(old))
     return 'It seems to hold the line numbers of Read: leave them and the tab after them out.'

@@ -7,14 +7,14 @@ import { Refusal } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
 import { optionalText } from './tool-input.ts'
 
-// Always in the list, whatever the mode: a tool that came and went with it would change the prefix.
+// Always in the list, whatever the mode: a tool that came and went with the mode would change the prefix.
 
 const DESCRIPTION = `Hands the complete plan to the user, who approves it or says what to change. Only in plan mode, which you are told about; anywhere else it is refused.
 
 - plan is Markdown: what changes in which file, in which order, and how it is checked.
 - When it is approved, plan mode is over: carry the plan out. Otherwise change it and hand it in again.`
 
-/** Without `planning` it is an agent's, or outside of a conversation. */
+/** Without `planning`, the tool belongs to an agent or is outside a conversation. */
 export function createExitPlanModeTool(planning: Planning | undefined, changes: FileChanges): LoopTool {
   return defineTool<string>({
     name: 'ExitPlanMode',

@@ -13,7 +13,7 @@ import { runRipgrep } from './ripgrep.ts'
 import { optionalText, requiredText } from './tool-input.ts'
 
 const SHOWN_MAX = 100
-/** More are counted, not compared. */
+/** Paths whose times are compared; more are only counted. */
 const COMPARED_MAX = 50_000
 
 const DESCRIPTION = `Finds files by a pattern of their path, the most recently changed first.
@@ -86,7 +86,7 @@ async function listFiles(
   const program = await ripgrep()
   if (program === undefined)
     throw new Refusal('ripgrep is not installed. Install it (rg), or search with Bash (find).')
-  // A slash in front keeps the pattern where it is, and from being an exclusion.
+  // A leading slash anchors the pattern, and keeps it from being an exclusion.
   const args = ['--files', '--null', '--hidden', ...flags, `--glob=/${pattern}`, '--glob=!.git']
   const { output, cut } = await runRipgrep(
     { program, args, folder: root, env, inside: { sandbox, root } },

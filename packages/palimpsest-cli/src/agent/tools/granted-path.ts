@@ -3,7 +3,7 @@ import { toAbsolutePath } from '../paths/absolute-path.ts'
 import type { Access } from '../paths/access.ts'
 import { realPathOf } from '../paths/real-path.ts'
 
-/** (S1) The real path of a call's file, now. Refused unless it is the very path that was permitted for this call. */
+/** (S1) The real path of a call's file now. Refused unless it is exactly the path that was permitted for this call. */
 export async function grantedPath(access: Access, toolUseId: string, path: string): Promise<string> {
   const granted = access.takeGrant(toolUseId)
   const real = await realPathOf(toAbsolutePath(path, access)).catch((error: unknown) => {

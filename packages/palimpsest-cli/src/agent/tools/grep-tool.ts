@@ -110,7 +110,7 @@ export function createGrepTool(options: SearchOptions): LoopTool {
   })
 }
 
-/** A pipe that is named outright would be waited for, and a device never ends. Below a folder ripgrep passes them over. */
+/** If the path itself is a pipe, ripgrep would wait, and a device never ends. Below a folder, ripgrep skips both. */
 async function requireSearchable(path: string): Promise<void> {
   const found = await lstat(path).catch((error: unknown) => {
     throw toRefusal(error, 'search', path)
@@ -125,7 +125,7 @@ const MODE_FLAGS = {
   count: ['--count-matches'],
 } as const
 
-/** Nothing of the input can become an option: values are attached, the path stands behind `--`. */
+/** No input can become an option: values are attached, and the path comes after `--`. */
 function toArguments({ pattern, glob, type, mode, flags }: GrepInput, path: string): string[] {
   return [
     ...MODE_FLAGS[mode],
@@ -150,7 +150,7 @@ interface FileEntries {
   readonly lines: readonly string[]
 }
 
-/** Files in the order of their paths, whatever order the search had; those that rules hide are left out. */
+/** Files in the order of their paths, whatever order the search had, without those that rules hide. */
 function render({ output, cut }: RipgrepResult, input: GrepInput, access: Access, root: string): string {
   const files = parseFiles(output, input.mode).filter(
     ({ path }) => !isLeftOut(access, resolve(access.cwd, path), root),
@@ -180,7 +180,7 @@ interface FileLine {
 
 const BINARY = /^(.*): binary file matches \(/s
 
-/** A NUL stands behind each path. A path may hold line ends, so what has no NUL yet belongs to the next one. */
+/** A NUL follows each path. A path may contain line ends, so a line without a NUL belongs to the path after it. */
 function parseFiles(output: string, mode: GrepInput['mode']): FileEntries[] {
   if (mode === 'files_with_matches') {
     return output.split('\0').flatMap((path) => (path === '' ? [] : [{ path, lines: [] }]))
@@ -201,7 +201,7 @@ function parseFiles(output: string, mode: GrepInput['mode']): FileEntries[] {
   return [...byFile].map(([path, all]) => ({ path, lines: withoutEdges(all.map(({ line }) => line)) }))
 }
 
-/** A mark between two groups of lines parts nothing at the end of a file. */
+/** At the end of a file, the mark between two groups of lines separates nothing. */
 function withoutEdges(lines: readonly string[]): readonly string[] {
   return lines.at(-1) === '--' ? lines.slice(0, -1) : lines
 }
@@ -222,7 +222,7 @@ function toEntries({ path, lines }: FileEntries, mode: GrepInput['mode'], cwd: s
   }
 }
 
-/** A matching line has a colon behind its number, a line of the context a dash. */
+/** A matching line has a colon after its number, a context line a dash. */
 function separatorOf(line: string): string {
   return /^\d+-/.test(line) ? '-' : ':'
 }

@@ -2,13 +2,13 @@ import type { FileHandle } from 'node:fs/promises'
 
 import { lineCharsMax, takeLines, toLine, type Line, type Page, type PageRequest } from './page.ts'
 
-// A page of a file that is too large to be held: read from the start, line by line, nothing kept but the page.
+// A page of a file that is too large for memory: reads from the start, line by line, and keeps only the page.
 
 const CHUNK_BYTES = 256 * 1024
 const LINE_END = 10
-/** The byte order mark is no part of the first line. */
+/** The byte order mark does not belong to the first line. */
 const MARK = '\uFEFF'
-/** Of UTF-8; so a cut line still has all the characters that a page may show of it. */
+/** Longest UTF-8 character, so that a cut line still has all characters that a page may show of it. */
 const CHAR_BYTES_MAX = 4
 
 export async function readLargePage(
@@ -43,9 +43,9 @@ interface RawLine {
 
 interface RawRequest {
   readonly skip: number
-  /** Kept of each line. */
+  /** Bytes to keep of each line. */
   readonly bytesMax: number
-  /** Counts the lines before the first one given. */
+  /** Counts the lines before the first one returned. */
   readonly skipped: { lines: number }
 }
 
@@ -94,6 +94,6 @@ async function* rawLines(
     add(bytes.subarray(from))
   }
   if (length > 0) yield take()
-  // A last line without an end is a line too.
+  // A last line without a line end is a line too.
   if (hasRest) skipped.lines++
 }

@@ -1,9 +1,9 @@
-// A page of a text: lines with their numbers, bounded, with a last line that says how to go on. Pure.
+// A page of a text: numbered lines, bounded, with a last line that says how to continue. Pure.
 
 export const PAGE_LINES_DEFAULT = 2000
 /** About 25,000 tokens. */
 export const PAGE_BYTES_MAX = 100_000
-/** Longer lines are cut, unless few lines are asked for: then they share the page. */
+/** Longer lines are cut, unless the request asks for few lines: then they share the page. */
 const LINE_CHARS_MIN = 2000
 const NUMBER_WIDTH = 6
 
@@ -21,7 +21,7 @@ export interface Line {
 
 export interface Page {
   readonly shown: readonly Line[]
-  /** Undefined where nobody counted. */
+  /** Undefined if not counted. */
   readonly totalLines?: number
   /** More lines follow. */
   readonly hasMore: boolean
@@ -31,7 +31,7 @@ export function lineCharsMax({ limit }: PageRequest): number {
   return Math.max(LINE_CHARS_MIN, Math.floor(PAGE_BYTES_MAX / limit))
 }
 
-/** Cuts a line at the limit, never inside of a character. A carriage return at its end belongs to the line end. */
+/** Cuts a line at the limit, never inside a character. A carriage return at its end belongs to the line end. */
 export function toLine(text: string, charsMax: number): Line {
   const plain = text.endsWith('\r') ? text.slice(0, -1) : text
   if (plain.length <= charsMax) return { text: plain, cut: 0 }
@@ -39,10 +39,10 @@ export function toLine(text: string, charsMax: number): Line {
   return { text: plain.slice(0, end), cut: plain.length - end }
 }
 
-/** The page of a text that is whole in memory. */
+/** A page of a text that is in memory. */
 export function pageOf(text: string, request: PageRequest): Page {
   const all = text.split('\n')
-  // What follows the last line end is a line only if there is something.
+  // What follows the last line end is a line only if it is not empty.
   if (all.at(-1) === '') all.pop()
   const charsMax = lineCharsMax(request)
   const wanted = all.slice(request.offset - 1, request.offset - 1 + request.limit)

@@ -31,7 +31,7 @@ interface ReadInput extends PageRequest {
   readonly path: string
 }
 
-/** What any file can show of itself at its start. */
+/** Enough of a file's start to recognize its kind. */
 const SNIFFED_BYTES = 8192
 const LINES_MAX = Number.MAX_SAFE_INTEGER
 
@@ -113,7 +113,7 @@ function binary(path: string): Refusal {
 
 const SUGGESTIONS_MAX = 3
 
-/** A file that is not there: names in the same folder that may be meant. */
+/** For a missing file: suggests similar names in the same folder. */
 async function withSuggestions(failure: unknown, path: string): Promise<unknown> {
   if (!(failure instanceof Refusal) || systemCode(failure.cause) !== 'ENOENT') return failure
   const names = await readdir(dirname(path)).catch(() => [])

@@ -34,7 +34,7 @@ interface RecallInput {
   readonly offset: number
 }
 
-/** Reads only what conversations of this project already were shown, so nobody is asked. Without `recall` there is no conversation. */
+/** Reads only what conversations of this project have already seen, so it needs no question. Without `recall` there is no conversation. */
 export function createRecallTool(recall: SessionRecall | undefined): LoopTool {
   return defineTool<RecallInput>({
     name: RECALL_TOOL,
@@ -82,7 +82,7 @@ function parseRecall(input: JsonObject): RecallInput {
   return { id, query, file, since, until, limit, offset }
 }
 
-/** A day is meant from its beginning, and until its end. */
+/** A day counts from its start for `since`, and to its end for `until`. */
 function timeIn(text: string | undefined, field: 'since' | 'until'): number | undefined {
   if (text === undefined) return undefined
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text)
@@ -98,7 +98,7 @@ function seenIn(view: View | undefined): Pick<SessionWish, 'inView' | 'context'>
   return { inView: entriesIn(view), context: contextOf(blocks.map(({ block }) => block)) }
 }
 
-/** Messages of which the model sees something as it was. */
+/** Messages of which the model sees at least one block in its original form. */
 function entriesIn(view: View | undefined): ReadonlySet<EntryId> {
   const blocks = view?.nodes.flatMap((node) => node.blocks) ?? []
   return new Set(blocks.flatMap(({ at, original }) => (original ? [at.entry] : [])))
@@ -132,7 +132,7 @@ function renderText({ id, at, what, text }: RecalledText, offset: number): strin
   return `[${shortId(id)}, ${timeOf(at)}, ${what}, ${part}${more}]\n${text.slice(start, end)}`
 }
 
-/** At a line end if there is one in the second half, and never inside of a character. */
+/** At a line end if there is one in the second half, and never inside a character. */
 function pageEnd(text: string, start: number): number {
   const most = start + PAGE_CHARS_MAX
   if (most >= text.length) return text.length
@@ -157,7 +157,7 @@ function renderRows(rows: readonly RecalledRow[]): string {
   ].join('\n')
 }
 
-/** As many of the best as fit. */
+/** As many of the best hits as fit. */
 function renderAnswer({ hits, notices }: RecallAnswer): string {
   const remarks = notices.map((notice) => `[${notice}]`)
   if (hits.length === 0)
@@ -195,7 +195,7 @@ const KINDS: { readonly [kind: string]: string } = {
   stored: 'stored result',
 }
 
-/** A stored result is known by its file. */
+/** A stored result is named by its file. */
 function nameOf(id: string): string {
   return shortId(id.includes('/tool-results/') ? id.slice(id.lastIndexOf('/') + 1).replace(/\.txt$/, '') : id)
 }

@@ -7,11 +7,11 @@ import { killGroup, outputOf, startProcess, type ProcessStart } from '../process
 import { Refusal } from '../refusal.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 
-// ripgrep, the program: the user's own where there is one, else the one that comes with the package.
+// The ripgrep program: the user's own if there is one, otherwise the one that comes with the package.
 
-/** A search that takes longer is asked for narrower. */
+/** After this time a search is ended, and the result asks for a narrower one. */
 const SEARCH_MS_MAX = 30_000
-/** Kept of what it prints; more is no answer any more. */
+/** How much of its output is kept; more would not be a useful answer. */
 const OUTPUT_BYTES_MAX = 8 * 1024 * 1024
 const COMPLAINT_CHARS_MAX = 2000
 
@@ -20,20 +20,20 @@ export interface RipgrepRun {
   readonly args: readonly string[]
   readonly folder: string
   readonly env: ChildEnvironment
-  /** Where it works the search runs in it, and sees the folder or file that was permitted. */
+  /** If the sandbox works, the search runs in it and sees `root`, the folder or file that was permitted. */
   readonly inside?: { readonly sandbox: Sandbox; readonly root: string }
 }
 
 export interface RipgrepResult {
   readonly output: string
-  /** It printed more than is kept, or took too long: what is here is a part. */
+  /** `too-much`: it printed more than is kept. `too-long`: it took too long. In both cases the output is only a part. */
   readonly cut: 'no' | 'too-much' | 'too-long'
 }
 
-/** Programs that packages of a project brought along; `npx` puts them on the search path. */
+/** Where packages of a project put programs; `npx` adds these folders to the search path. */
 const PACKAGE_PROGRAMS = join('node_modules', '.bin')
 
-/** Looks along the search path. It runs unasked, so what a project may have put there is passed over. */
+/** Looks along the search path. It runs unasked, so folders that a project may have filled do not count. */
 export async function findRipgrep(env: ChildEnvironment, project: string): Promise<string | undefined> {
   const isForeign = (folder: string): boolean =>
     isAbsolute(folder) && !isInside(project, folder) && !normalize(folder).includes(PACKAGE_PROGRAMS)
@@ -45,7 +45,7 @@ export async function findRipgrep(env: ChildEnvironment, project: string): Promi
     const { rgPath } = await import('@vscode/ripgrep')
     return (await isExecutable(rgPath)) ? rgPath : undefined
   } catch {
-    // No build for this platform: the package throws when it is loaded.
+    // No build for this platform: the package throws when it loads.
     return undefined
   }
 }
@@ -65,7 +65,7 @@ async function isExecutable(path: string): Promise<boolean> {
   )
 }
 
-/** Outside of the sandbox it is the same program with the same words, none of which makes it write or run anything. */
+/** Outside the sandbox it is the same program with the same words, none of which makes it write or run anything. */
 async function startOf({ program, args, folder, env, inside }: RipgrepRun): Promise<ProcessStart> {
   const all = ['--no-config', ...args]
   const plain = { program, args: all, cwd: folder, env }
@@ -86,7 +86,7 @@ export async function runRipgrep(run: RipgrepRun, signal: AbortSignal): Promise<
     cut = 'too-long'
     stop()
   }, SEARCH_MS_MAX)
-  // It may have come while the sandbox was made ready.
+  // The abort may have come while the sandbox was being prepared.
   if (signal.aborted) stop()
   else signal.addEventListener('abort', stop, { once: true })
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -106,7 +106,7 @@ export async function runRipgrep(run: RipgrepRun, signal: AbortSignal): Promise<
       child.once('close', resolve)
     })
     signal.throwIfAborted()
-    // 0: found, 1: nothing found, 2: a complaint, perhaps besides results.
+    // 0: found, 1: nothing found, 2: an error, perhaps with results.
     if (code === 2 && chunks.length === 0)
       throw new Refusal(`The search failed: ${complaint.trim().slice(0, COMPLAINT_CHARS_MAX)}`)
     return { output: Buffer.concat(chunks).toString('utf8'), cut }

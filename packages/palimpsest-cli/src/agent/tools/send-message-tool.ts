@@ -6,7 +6,7 @@ import { Refusal } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
 import { requiredText } from './tool-input.ts'
 
-// How to answer a request stands in the request: what every prefix has is short.
+// The request itself says how to answer it: text that is in every prefix stays short.
 const DESCRIPTION = `Writes to another agent, which reads it with its next request; answers reach you the same way.
 
 - to: an agent's name or id, "main" (whom agents work for), a teammate, "*" (all), "uds:PATH" (another session).
@@ -19,13 +19,13 @@ export interface MessageOrder {
   readonly summary: string
 }
 
-/** Whoever carries messages. */
+/** Carries messages. */
 export interface Messenger {
-  /** Says to whom it went; refuses with the reason. */
+  /** Says who received it; refuses with the reason. */
   readonly send: (order: MessageOrder) => Promise<string>
 }
 
-/** Without a messenger there is nobody to write to: the model is told so. */
+/** Without a messenger, the tool tells the model that there is nobody to write to. */
 export function createSendMessageTool(messenger: Messenger | undefined): LoopTool {
   return defineTool<MessageOrder>({
     name: 'SendMessage',

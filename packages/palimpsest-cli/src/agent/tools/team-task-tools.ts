@@ -21,24 +21,24 @@ import { Refusal } from '../refusal.ts'
 import { defineTool } from './define-tool.ts'
 import { optionalText, requiredText } from './tool-input.ts'
 
-// The task list of a team, for the model. Every result says what is so now, and every refusal what can be done instead.
+// The task list of a team, for the model. Every result says what holds now, and every refusal says what to do instead.
 
-/** The list, and who looks at it. */
+/** The list, and the team member that uses it. */
 export interface TeamTasks {
   readonly list: TaskList
   readonly self: string
-  /** So long a task stays with whoever has it and is not heard of. */
+  /** How long a task stays with an owner that has gone silent. */
   readonly leaseMs: number
   readonly now: () => number
-  /** Names of all in the team. */
+  /** Names of all members of the team. */
   readonly members: () => Promise<readonly string[]>
-  /** What hooks of the user say against a new task, or against calling one completed. */
+  /** Objections of the user's hooks to a new task, or to its completion. */
   readonly objections: (
     event: 'TaskCreated' | 'TaskCompleted',
     task: Task,
     signal: AbortSignal,
   ) => Promise<readonly string[]>
-  /** For the user. */
+  /** Reports to the user. */
   readonly report: (text: string) => void
 }
 
@@ -46,10 +46,10 @@ export function createTeamTaskTools(tasks: TeamTasks): readonly LoopTool[] {
   return [createTaskCreateTool(tasks), createTaskUpdateTool(tasks), createTaskListTool(tasks)]
 }
 
-/** In the middle of a lease that is prolonged in time. */
+/** Renewals per lease while a call runs, so that one comes in time. */
 const LOOKS_IN_A_LEASE = 4
 
-/** Whoever works keeps its tasks: every call says so, and a long one says so again and again. */
+/** A member that works keeps its tasks: every call renews their leases, and a long call renews them repeatedly. */
 export function keepLeases(
   tools: readonly LoopTool[],
   { list, leaseMs, report }: TeamTasks,
@@ -112,7 +112,7 @@ async function takeBack({ list }: TeamTasks, { id }: Task, objections: readonly 
   throw new Refusal(`Task ${id} should not be done: ${why}. It was not cancelled, because ${answer.why}.`)
 }
 
-/** Of what a hook says. */
+/** Longest part of a hook's objections that is kept. */
 const HOOK_CHARS_MAX = 2_000
 
 function createTaskUpdateTool(tasks: TeamTasks): LoopTool {
@@ -199,7 +199,7 @@ async function requireMember({ members }: TeamTasks, owner: string | null | unde
     )
 }
 
-/** Asked only where it could be completed at all. */
+/** Asks the hooks only if the task could be completed at all. */
 async function requireNoObjection(tasks: TeamTasks, id: number, signal: AbortSignal): Promise<void> {
   const board = await tasks.list.board()
   const task = board.tasks.get(id)
@@ -227,7 +227,7 @@ function changeText({ task, before, board }: Done, wish: TaskWish, { now, self }
   return wish.note === undefined ? line : `${line}\nThe note is kept.`
 }
 
-/** What there is to do after a task has ended. */
+/** What to do after a task has ended. */
 function nextText(board: TaskBoard, now: number): string {
   if (isAllDone(board)) return 'All tasks of the team have ended.'
   const free = freeTasks(board, now).map(({ id }) => id)
@@ -243,7 +243,7 @@ function waitText(board: TaskBoard, task: Task): string {
   return blockers.length === 0 ? '' : `, blocked by ${blockers.join(', ')}`
 }
 
-/** What could not be read of the list is told once, to whoever looks next. */
+/** The next result reports, once, which parts of the list could not be read. */
 function withDamage({ list }: TeamTasks, text: string): string {
   const damaged = list.damaged()
   return damaged.length === 0 ? text : `${text}\n\nTell the user: ${damaged.join('. ')}.`

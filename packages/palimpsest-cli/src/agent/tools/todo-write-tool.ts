@@ -6,7 +6,7 @@ import { defineTool } from './define-tool.ts'
 import { optionalText, requiredObjects, requiredText } from './tool-input.ts'
 
 const STATUSES = ['pending', 'in_progress', 'completed'] as const
-/** A longer list is no plan any more. */
+/** A longer list is no longer a plan. */
 const TODOS_MAX = 100
 
 const DESCRIPTION = `Keeps the list of what is to be done, and shows it to the user.

@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 
 import { Refusal } from '../refusal.ts'
 
-// Fields of a tool's input, at the door. Models write numbers and booleans as strings now and then; what is meant is plain, so it is
-// taken. Everything else is refused with the name of the field.
+// Fields of a tool's input, where it arrives. Models sometimes write numbers and booleans as strings; the meaning is clear, so we accept
+// them. Everything else is refused with the name of the field.
 
 export function requiredText(input: JsonObject, field: string): string {
   const value = input[field]

@@ -1,4 +1,4 @@
-// What each of our own tools does. Who decides about calls asks here, by the exact name: a tool that is spelled otherwise is another one.
+// What each of our own tools does. Permission checks look it up by the exact name: another spelling is another tool.
 
 export const TOOL_NATURES = {
   Read: 'read',
@@ -8,7 +8,7 @@ export const TOOL_NATURES = {
   Edit: 'write',
   Bash: 'run',
   WebFetch: 'fetch',
-  // These touch nothing outside of the conversation.
+  // These touch nothing outside the conversation.
   BashOutput: 'inner',
   KillShell: 'inner',
   TodoWrite: 'inner',
@@ -16,15 +16,15 @@ export const TOOL_NATURES = {
   // Writes the plan of the conversation, and nothing else.
   ExitPlanMode: 'inner',
   Recall: 'inner',
-  // What an agent does is judged call by call.
+  // Each call of an agent is judged separately.
   Agent: 'inner',
   TaskOutput: 'inner',
   TaskStop: 'inner',
-  // They touch nothing but the list of the team.
+  // These touch only the team's list.
   TaskCreate: 'inner',
   TaskUpdate: 'inner',
   TaskList: 'inner',
-  // What it says is data to whoever reads it.
+  // To its reader, the message is data.
   SendMessage: 'inner',
 } as const
 
@@ -35,7 +35,7 @@ export function isOwnTool(name: string): name is ToolName {
   return Object.hasOwn(TOOL_NATURES, name)
 }
 
-/** Undefined for a tool that is not ours: a server's, or one that a rule merely names. */
+/** Undefined for a tool that is not ours: a server's, or a name that only a rule mentions. */
 export function ownNatureOf(name: string): OwnNature | undefined {
   return isOwnTool(name) ? TOOL_NATURES[name] : undefined
 }

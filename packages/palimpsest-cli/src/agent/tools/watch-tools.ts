@@ -1,11 +1,11 @@
 import type { LoopTool, ToolOutput } from 'palimpsest/loop'
 
-// Tools as they are, seen by somebody: when a call really begins (after every question about it), what it prints, what came of it.
+// The same tools with an observer: it sees when a call really begins (after any question about it), what it prints, and its result.
 
 export interface ToolWatch {
   readonly started: (toolUseId: string) => void
   readonly printed: (toolUseId: string, chunk: Uint8Array) => void
-  /** Whole, before a large result goes to disk. */
+  /** The whole output, before a large result goes to disk. */
   readonly ended: (toolUseId: string, output: ToolOutput) => void
 }
 

@@ -5,7 +5,7 @@ import { fetchPage, toPageUrl, type FetchedPage, type FetchOptions } from '../we
 import { defineTool } from './define-tool.ts'
 import { requiredText } from './tool-input.ts'
 
-/** More than any page that is read; what is left out is said. */
+/** Longer than any page that someone reads; the result says how much is left out. */
 const TEXT_CHARS_MAX = 1_000_000
 
 const DESCRIPTION = `Fetches a page of the web and returns its text.
@@ -69,7 +69,7 @@ async function toText({ contentType, body, url }: Extract<FetchedPage, { kind: '
   return [...(title === undefined ? [] : [`Title: ${title}`, '']), htmlToText(text, url)].join('\n')
 }
 
-/** By the header, else by the page's own word in its first bytes, else UTF-8. */
+/** By the charset in the header, otherwise by the one the page declares in its first bytes, otherwise as UTF-8. */
 function decode(body: Buffer, parameters: readonly string[]): string {
   const declared = parameters
     .find((parameter) => parameter.startsWith('charset='))
@@ -81,7 +81,7 @@ function decode(body: Buffer, parameters: readonly string[]): string {
     try {
       return new TextDecoder(label).decode(body)
     } catch {
-      // A name that nobody knows: the next one may serve.
+      // An unknown name: the next one may work.
     }
   }
   return new TextDecoder().decode(body)
