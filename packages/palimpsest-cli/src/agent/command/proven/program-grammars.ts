@@ -1,7 +1,8 @@
 import type { ArgumentGrammar } from './argument-grammar.ts'
 
 // Programs that only read, whatever the files contain, with the options that are known to keep it so. Left out on purpose: every option
-// that writes, runs, follows links or reads file names from a file; awk, sed, jq and every interpreter, since nobody can prove their programs.
+// that writes, runs, follows links or reads file names from a file; awk, sed, jq and every interpreter, since nobody can prove their
+// programs.
 
 const FILES = { rest: 'file' } as const
 const NOTHING: ArgumentGrammar = { operandsMax: 0 }
