@@ -10,7 +10,7 @@ import { hashBytes } from './hash-bytes.ts'
 import { readIfThere } from './open-regular.ts'
 import { placeFile } from './place-file.ts'
 
-// The one way a tool changes a file: known content, checkpoint, then the new file in one step.
+// The only way a tool changes a file: known content, a checkpoint, then the new file in one step.
 
 export interface FileChanges {
   readonly checkpoints: Checkpoints
@@ -25,7 +25,7 @@ export interface KnownFile {
   readonly hash: string
 }
 
-/** The file as it is now, or undefined. Refused where the model does not see what it holds now. Takes a granted path. */
+/** The file as it is now. Undefined: there is none. Refused if its content is not what the model sees. Takes a granted path. */
 export async function readKnown(path: string, view: View | undefined): Promise<KnownFile | undefined> {
   const found = await readIfThere(path, EDITED_BYTES_MAX)
   if (found === undefined) return undefined
@@ -50,11 +50,11 @@ export interface FileChange {
   readonly path: string
   readonly old: KnownFile | undefined
   readonly how: 'written' | 'edited'
-  /** Of a new file; what the user's own mask leaves, unless said. */
+  /** Mode of a new file. Undefined: what the user's umask leaves. */
   readonly mode?: number | undefined
 }
 
-/** Writes the new content. `old` is what `readKnown` gave. */
+/** Writes the new content. `old` is what `readKnown` returned. */
 export async function changeFile(
   change: FileChange,
   bytes: Uint8Array,
@@ -75,7 +75,7 @@ export async function changeFile(
   return how === 'edited' ? { path, hash, how, ...(old && { before: old.hash }) } : { path, hash, how }
 }
 
-/** Keeping the checkpoint took a moment; an editor may have saved meanwhile. */
+/** Keeping the checkpoint took a moment, in which an editor may have saved. */
 async function requireUnchanged(path: string, old: KnownFile | undefined): Promise<void> {
   if (old === undefined) return
   const now = await readIfThere(path, EDITED_BYTES_MAX)

@@ -8,8 +8,8 @@ import { systemCode } from './system-code.ts'
 import { hashBytes } from './hash-bytes.ts'
 import { placeFile } from './place-file.ts'
 
-// What files held before each write, below the session's folder: contents by hash, one line per write. The copy is on the disk before the
-// file is changed. What a shell command changes is not seen here.
+// What files contained before each write, below the session's folder: contents by hash, one line per write. The copy is on disk before the
+// file changes. Changes by shell commands are not recorded.
 
 export interface Checkpoint {
   readonly toolUseId: string
@@ -17,7 +17,7 @@ export interface Checkpoint {
   readonly at: number
   /** Real path. */
   readonly path: string
-  /** Null: the file was not there. */
+  /** Null: the file did not exist. */
   readonly before: { readonly hash: string; readonly mode: number } | null
   /** Null: the file was removed. */
   readonly after: string | null
@@ -86,7 +86,7 @@ async function isThere(path: string, size: number): Promise<boolean> {
 async function appendLine(path: string, checkpoint: Checkpoint): Promise<void> {
   const handle = await open(path, 'a+', FILE_MODE)
   try {
-    // A torn line ends here, so that it does not take this one with it.
+    // Ends a torn line, so that the new line does not become part of it.
     const { size } = await handle.stat()
     const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1))
     const start = size > 0 && buffer[0] !== LINE_END ? '\n' : ''
@@ -104,7 +104,7 @@ async function readLog(path: string): Promise<string> {
   })
 }
 
-/** A torn line is one whose write never happened: it is left out. */
+/** A torn line belongs to a write that never happened, so it is left out. */
 function parseLine(line: string): Checkpoint[] {
   try {
     const value: unknown = JSON.parse(line)

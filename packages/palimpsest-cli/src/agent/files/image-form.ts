@@ -8,7 +8,7 @@ const IMAGE_BYTES_MAX = 3_750_000
 interface ImageKind {
   readonly type: string
   readonly start: RegExp
-  /** Its end is there. The API refuses half an image, and with it every later request of the conversation. */
+  /** The end of the file is there. The API refuses half an image, and then every later request of the conversation too. */
   readonly isWhole: (bytes: Buffer) => boolean
 }
 
@@ -35,7 +35,7 @@ const KINDS: readonly ImageKind[] = [
 ]
 const SIGNATURE_BYTES = 12
 
-/** Told by its first bytes, and not by its name. */
+/** Decided by the first bytes, not by the name. */
 export function isImage(start: Buffer): boolean {
   return kindOf(start) !== undefined
 }

@@ -5,19 +5,19 @@ import { basename, dirname, join } from 'node:path'
 import { Refusal } from '../refusal.ts'
 import { systemCode } from './system-code.ts'
 
-// (S1) A folder held open cannot be swapped for a link any more. Linux lets a path begin at an open folder (`/proc/self/fd/N/name`), so
-// whatever is done below it stays below it. Elsewhere the path is checked before and after.
+// (S1) An open folder cannot be replaced by a link. On Linux a path can begin at an open folder (`/proc/self/fd/N/name`), so everything
+// done below it stays below it. On other systems we check the path before and after.
 
 export interface OpenFolder {
-  /** The real path it was asked for by. */
+  /** The real path it was opened by. */
   readonly path: string
-  /** Put before a name, reaches the open folder. */
+  /** Prefix for a name in the open folder. */
   readonly prefix: string
   readonly close: () => Promise<void>
   readonly sync: () => Promise<void>
 }
 
-/** Opens the folder, which must be a real path with no link in it. With `create`, missing folders are made. */
+/** Opens the folder, which must be a real path without links. `create` makes missing folders. */
 export async function openFolder(
   path: string,
   { create }: { readonly create: boolean },
@@ -50,7 +50,7 @@ async function openExisting(name: string, path: string): Promise<OpenFolder> {
   }
 }
 
-/** Throws where the open folder is not the one meant: a part of the path became a link. */
+/** Throws if the open folder is not the one at the path: a part of the path became a link. */
 async function prefixOf(handle: FileHandle, path: string): Promise<string> {
   const prefix = `/proc/self/fd/${handle.fd}`
   const opened = await readlink(prefix).catch(() => undefined)
@@ -69,7 +69,7 @@ function swapped(path: string): Refusal {
 
 async function syncFolder(handle: FileHandle): Promise<void> {
   await handle.sync().catch((error: unknown) => {
-    // Some systems cannot sync folders. There is nothing more to be done on them.
+    // Some systems cannot sync folders, and we can do nothing about it.
     if (!['EINVAL', 'ENOTSUP', 'EPERM', 'EISDIR'].includes(systemCode(error) ?? '')) throw error
   })
 }

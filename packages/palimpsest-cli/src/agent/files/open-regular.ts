@@ -9,13 +9,13 @@ export interface RegularFile {
   readonly stat: Stats
 }
 
-/** Not on a disk; some give out what the process keeps to itself (`/proc/self/environ`), some never end. */
+/** Not on a disk: some expose what the process keeps private (`/proc/self/environ`), some never end. */
 const NOT_ON_DISK = /^\/(proc|dev|sys)(\/|$)/
 
-/** Opens a plain file for reading; folders, pipes, sockets and devices are refused. Takes a real path: a link in its place is not followed. */
+/** Opens a plain file for reading; folders, pipes, sockets and devices are refused. Takes a real path, and follows no link in its place. */
 export async function openRegular(path: string): Promise<RegularFile> {
   if (NOT_ON_DISK.test(path)) throw new Refusal(`${path} is no file on a disk, and is not read.`)
-  // Without O_NONBLOCK a named pipe would wait for a writer.
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
   const handle = await open(path, flags).catch((error: unknown) => {
     throw toRefusal(error, 'open', path)
@@ -34,12 +34,12 @@ export async function openRegular(path: string): Promise<RegularFile> {
   }
 }
 
-/** The whole content of a plain file, refused over the limit. */
+/** The whole content of a plain file. Refused above the limit. */
 export async function readRegular(path: string, bytesMax: number): Promise<{ bytes: Buffer; stat: Stats }> {
   const { handle, stat } = await openRegular(path)
   try {
     if (stat.size > bytesMax) throw new Refusal(`${path} is too large: ${stat.size} bytes, over ${bytesMax}.`)
-    // The file may grow while it is read, and the size of a virtual one is 0: the limit holds for what is really there.
+    // The file may grow while we read it, and a virtual file has size 0, so the limit applies to what we really read.
     const bytes = Buffer.alloc(Math.min(stat.size, bytesMax) + 1)
     const chunks: Buffer[] = []
     let total = 0
@@ -55,7 +55,7 @@ export async function readRegular(path: string, bytesMax: number): Promise<{ byt
   }
 }
 
-/** As `readRegular`; undefined where there is no file. */
+/** Like `readRegular`, but undefined if there is no file. */
 export async function readIfThere(
   path: string,
   bytesMax: number,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from 'palimpsest/wire'
 
-/** For whoever has nothing to say about a text that is no JSON, or no object: undefined then. */
+/** Undefined if the text is no JSON, or no object; for callers that report nothing about it. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -7,23 +7,23 @@ import { Refusal } from '../refusal.ts'
 import { systemCode } from './system-code.ts'
 import { openFolder, type OpenFolder } from './open-folder.ts'
 
-/** Names longer than this leave no room for the temporary file's suffix. */
+/** How much of a name goes into the temporary file's name, so that its suffix still fits. */
 const NAME_CHARS_KEPT = 100
 const PERMISSION_BITS = 0o777
 
 export interface Placement {
-  /** Real path, without a link in it. */
+  /** Real path, without links in it. */
   readonly path: string
   readonly bytes: Uint8Array
-  /** `absent`: something that appears meanwhile is not replaced. */
+  /** `absent`: a file that appears in the meantime is not replaced. */
   readonly replaces: 'absent' | 'file'
-  /** Of a new file; what the user's own mask leaves, unless said. */
+  /** Mode of a new file. Undefined: what the user's umask leaves. */
   readonly mode?: number | undefined
 }
 
 /**
- * Puts a file in place, whole or not at all. The old file is replaced, not written into: another name of it (a hard link outside)
- * keeps the old content. Mode and owner stay.
+ * Puts a file in place, completely or not at all. It replaces the old file instead of writing into it, so a hard link from elsewhere keeps
+ * the old content. Mode and owner stay.
  */
 export async function placeFile({ path, bytes, replaces, mode = 0o666 }: Placement): Promise<void> {
   const folder = await openFolder(dirname(path), { create: replaces === 'absent' })
@@ -40,7 +40,7 @@ export async function placeFile({ path, bytes, replaces, mode = 0o666 }: Placeme
   }
 }
 
-/** Removes a file, by the same rules as it is placed. */
+/** Removes a file, with the same protection as `placeFile`. */
 export async function removeFile(path: string): Promise<void> {
   const folder: OpenFolder = await openFolder(dirname(path), { create: false })
   try {
@@ -54,7 +54,7 @@ export async function removeFile(path: string): Promise<void> {
 interface Temporary {
   readonly bytes: Uint8Array
   readonly mode: number
-  /** The file whose mode and owner it takes. */
+  /** The file whose mode and owner it takes. Undefined: none. */
   readonly like: string | undefined
 }
 
@@ -75,7 +75,7 @@ async function copyModeAndOwner(handle: FileHandle, like: string): Promise<void>
   if (!old.isFile()) throw new Refusal(`${like} is no plain file any more. Nothing was written.`)
   const own = await handle.stat()
   if (own.uid !== old.uid || own.gid !== old.gid) {
-    // Only the superuser may give files away; for everybody else the new file is their own.
+    // Only the superuser may give files away; for everyone else the new file is their own.
     await handle.chown(old.uid, old.gid).catch((error: unknown) => {
       if (systemCode(error) !== 'EPERM') throw error
     })
@@ -95,7 +95,7 @@ async function linkNew(temporary: string, target: string, path: string): Promise
   }
 }
 
-/** Gone already after a rename. Any other failure leaves a hidden file that does no harm. */
+/** After a rename it is already gone. Any other failure leaves a harmless hidden file. */
 async function removeTemporary(path: string): Promise<void> {
   await unlink(path).catch(() => undefined)
 }

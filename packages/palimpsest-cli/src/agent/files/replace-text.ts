@@ -1,12 +1,12 @@
 import { placesOf } from '../patterns/wildcard.ts'
 
-// Exact replacement in a text, pure. A model sees every line end as "\n"; its text is looked for whatever the line ends of the
-// file, and what is put in takes the line ends of its place.
+// Exact replacement in a text. Pure. A model sees every line end as "\n", so its text is found whatever the line ends of the file, and the
+// new text takes the line ends of its place.
 
 export interface Replacement {
   readonly text: string
   readonly count: number
-  /** Lines where the replaced text began, first line 1. */
+  /** Lines where the replaced text began; the first line is 1. */
   readonly lines: readonly number[]
 }
 
@@ -21,7 +21,7 @@ interface Match {
   readonly length: number
 }
 
-/** Replaces the one occurrence of `old`, or with `all` every one that does not overlap the one before it. */
+/** Replaces the only occurrence of `old`; with `all`, every occurrence that does not overlap the one before it. */
 export function replaceText(text: string, old: string, fresh: string, all: boolean): ReplaceResult {
   const matches = findMatches(text, old)
   if (matches.length === 0) return { ok: false, kind: 'not-found' }
@@ -39,12 +39,12 @@ export function replaceText(text: string, old: string, fresh: string, all: boole
   return { ok: true, text: result, count: chosen.length, lines: linesAt(text, chosen) }
 }
 
-/** Every place where the text stands, overlapping ones too, whatever line ends it has there. In time linear in both. */
+/** Every place where the text occurs, including overlapping ones, whatever its line ends there. Takes time linear in both. */
 function findMatches(text: string, old: string): readonly Match[] {
   const wanted = old.replaceAll('\r\n', '\n')
   const pairs = placesOf('\r\n', text)
   const places = placesOf(wanted, pairs.length === 0 ? text : text.replaceAll('\r\n', '\n'))
-  // In the plain text each pair before a place takes one character less.
+  // In the text without "\r", each pair before a place takes one character less.
   let [before, within] = [0, 0]
   const isBefore = (pair: number, place: number): boolean => (pairs[pair] ?? Infinity) - pair < place
   return places.map((place) => {
@@ -70,7 +70,7 @@ function withLineEnds(text: string, end: '\n' | '\r\n'): string {
   return end === '\n' ? text : plain.replaceAll('\n', '\r\n')
 }
 
-/** The line end of a match is its own last one, else the next one after it, else the last one before it. */
+/** The line end for a match: the last one inside it, otherwise the next one after it, otherwise the last one before it. */
 function lineEndAt(text: string, { at, length }: Match): '\n' | '\r\n' {
   const inside = text.lastIndexOf('\n', at + length - 1)
   const next = text.indexOf('\n', at + length)

@@ -5,14 +5,14 @@ import { EDITED_BYTES_MAX } from './file-limits.ts'
 import { readIfThere } from './open-regular.ts'
 import { placeFile, removeFile } from './place-file.ts'
 
-// Rewind: files as they were before the given calls. What stands there now is kept first, so a rewind can be undone; a file that
-// somebody else changed meanwhile is left alone and named.
+// Rewind: restores files as they were before the given calls. The current content is kept first, so a rewind can be undone. A file that
+// someone else changed in the meantime is left alone and reported.
 
 export interface RestoreStep {
   readonly path: string
-  /** The content to bring back; null: the file goes. */
+  /** The content to restore. Null: the file is removed. */
   readonly to: { readonly hash: string; readonly mode: number } | null
-  /** What our last write left there; null: nothing. Anything else is somebody else's work. */
+  /** Hash of what our last write left. Null: no file. Anything else is someone else's work. */
   readonly expected: string | null
 }
 
@@ -21,7 +21,7 @@ export type RestoreOutcome =
   | { readonly path: string; readonly kind: 'changed-by-others' }
   | { readonly path: string; readonly kind: 'failed'; readonly message: string }
 
-/** Pure: for each file the oldest of the given calls decides what it becomes, the newest of all what should be there now. */
+/** Pure: for each file, the oldest of the given calls decides its content, and the newest of all calls what should be there now. */
 export function planRestore(
   checkpoints: readonly Checkpoint[],
   toolUseIds: ReadonlySet<string>,
@@ -35,7 +35,7 @@ export function planRestore(
   })
 }
 
-/** Carries out a plan. `restoreId` names it among the checkpoints. */
+/** Applies a plan. `restoreId` names it among the checkpoints. */
 export async function restoreFiles(
   steps: readonly RestoreStep[],
   checkpoints: Checkpoints,

@@ -1,12 +1,12 @@
-// Files as text and back, byte for byte. A UTF-8 file is edited as bytes (one character of a latin1 string per byte), so that what an
-// edit does not touch stays as it was: byte order mark, mixed line ends, even bytes that are no valid UTF-8.
+// Files as text and back, byte for byte. A UTF-8 file is edited as bytes (a latin1 string with one character per byte), so that an edit
+// preserves everything it does not touch: byte order mark, mixed line ends, even bytes that are not valid UTF-8.
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
 
 export interface TextForm {
   readonly encoding: Encoding
   readonly hasMark: boolean
-  /** The content in units that edits work on, without the byte order mark. */
+  /** The content in the units that edits work on, without the byte order mark. */
   readonly units: string
 }
 
@@ -16,17 +16,17 @@ const MARKS: readonly { readonly encoding: Encoding; readonly bytes: readonly nu
   { encoding: 'utf-16be', bytes: [0xfe, 0xff] },
 ]
 
-/** Enough to see what a file is. */
+/** Enough to recognize what a file is. */
 const SNIFFED_BYTES = 8192
 
-/** What the first bytes show: text in one of the encodings, or nothing that is text. */
+/** The encoding that the first bytes show. Undefined: not text. */
 export function findEncoding(bytes: Uint8Array): Encoding | undefined {
   const marked = MARKS.find((mark) => startsWith(bytes, mark.bytes))
   if (marked !== undefined) return marked.encoding
   return bytes.subarray(0, SNIFFED_BYTES).includes(0) ? undefined : 'utf-8'
 }
 
-/** Undefined for what is no text: a NUL byte, half a UTF-16 unit. */
+/** Undefined if it is not text: a NUL byte, half a UTF-16 unit. */
 export function toTextForm(bytes: Uint8Array): TextForm | undefined {
   const encoding = findEncoding(bytes)
   if (encoding === undefined) return undefined
@@ -54,12 +54,12 @@ export function toUnits(text: string, encoding: Encoding): string {
   return encoding === 'utf-8' ? Buffer.from(text, 'utf8').toString('latin1') : text
 }
 
-/** Units as a person reads them. Bytes that are no UTF-8 become U+FFFD. */
+/** Units as readable text. Bytes that are not UTF-8 become U+FFFD. */
 export function fromUnits(units: string, encoding: Encoding): string {
   return encoding === 'utf-8' ? Buffer.from(units, 'latin1').toString('utf8') : units
 }
 
-/** Swaps the bytes of each unit where they stand the other way round; a copy, never in place. */
+/** Swaps the bytes of each unit if they are big-endian; returns a copy then, and never changes the input. */
 function inLittleEndian(bytes: Buffer, encoding: Encoding): Buffer {
   return encoding === 'utf-16be' ? Buffer.from(bytes).swap16() : bytes
 }

@@ -10,7 +10,7 @@ import { Refusal } from '../refusal.ts'
 import { systemCode } from '../files/system-code.ts'
 import { JsonTextError, parseJsonText } from './json-text.ts'
 
-// What the user decides on the screen goes into his own settings. The rest of the file stays as it was written.
+// What the user decides on the screen goes into their own settings. The rest of the file stays as written.
 
 const FORMATTING = { formattingOptions: { insertSpaces: true, tabSize: 2, eol: '\n' } }
 
@@ -22,17 +22,17 @@ export async function addOwnRule(home: string, { effect, text }: Rule): Promise<
   })
 }
 
-/** What is asked when nobody names a model. */
+/** The model that is used by default. */
 export async function setOwnModel(home: string, model: string): Promise<void> {
   await changeSettings(home, (before) => edited(before, ['model'], model))
 }
 
-/** What all sessions of a day may cost; undefined takes the limit away. */
+/** What all sessions of a day may cost together. Undefined removes the limit. */
 export async function setOwnDailyLimit(home: string, usd: number | undefined): Promise<void> {
   await changeSettings(home, (before) => edited(before, ['limits', 'dailyCostUsd'], usd))
 }
 
-/** True: it was there. */
+/** True if the rule was there. */
 export async function removeOwnRule(home: string, { effect, text }: Rule): Promise<boolean> {
   return await changeSettings(home, (before) => {
     const known = rulesAt(before, effect)
@@ -55,7 +55,7 @@ async function changeSettings(home: string, change: (text: string) => string): P
   return true
 }
 
-/** What cannot be read is not written over. */
+/** Refuses to overwrite a file that cannot be read. */
 function requireObject(text: string, path: string): void {
   try {
     if (parseJsonText(text).kind === 'object') return

@@ -1,6 +1,6 @@
 import type { Settings } from './settings-shape.ts'
 
-// Where requests go, and whether keys may go there. An address that only a project names gets no key of the user's.
+// Where requests go, and whether keys may go there. An address that only a project names gets none of the user's keys.
 
 export interface Endpoint {
   readonly url: string
@@ -10,16 +10,16 @@ export interface Endpoint {
 export interface EndpointChoices {
   /** --base-url. */
   readonly flag?: string | undefined
-  /** PALIMPSEST_BASE_URL, else ANTHROPIC_BASE_URL. */
+  /** PALIMPSEST_BASE_URL, otherwise ANTHROPIC_BASE_URL. */
   readonly environment?: string | undefined
   readonly settings: Pick<Settings, 'baseUrl'>
-  /** The user's own settings alone: an address that stands there is the user's choice, whoever repeats it. */
+  /** Only the user's own settings: an address in them is the user's choice, even if a project repeats it. */
   readonly userSettings: Pick<Settings, 'baseUrl'>
   /** The provider's own address. */
   readonly standard: string
 }
 
-/** Undefined: nobody named an address; the standard one is meant. */
+/** Undefined: no address was chosen, so the standard one applies. */
 export function chooseEndpoint(choices: EndpointChoices): Endpoint | undefined {
   const { flag, environment, settings, userSettings, standard } = choices
   const chosen = flag ?? environment

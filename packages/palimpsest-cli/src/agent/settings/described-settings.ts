@@ -1,9 +1,9 @@
 import { JsonTextError, parseJsonText, type JsonNode } from './json-text.ts'
 
-// What a settings file says, a line for each value, for somebody who decides whether it may take effect. Commands come first: they run.
+// The content of a settings file, one line per value, for a user who decides whether it may take effect. Commands come first: they run.
 
 const VALUE_CHARS_MAX = 300
-/** Longer lists are told by their length; the file is named. */
+/** A longer list ends with the number of values that are left; the question names the file. */
 const LINES_MAX = 30
 
 export function describeSettings(text: string): readonly string[] {
@@ -19,7 +19,7 @@ export function describeSettings(text: string): readonly string[] {
   }
 }
 
-/** They change nothing by themselves. */
+/** These change nothing by themselves. */
 const SILENT = /^\$schema$|^hooks\.[^.]+\.hooks\.type$/
 
 interface Leaf {

@@ -1,6 +1,6 @@
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
 
-// JSON with the place of every value, so that what is wrong can be named by its line. Strict: no comments, no trailing commas.
+// JSON with the position of every value, so that an error can name its line. Strict: no comments, no trailing commas.
 
 export type JsonNode =
   | { readonly kind: 'object'; readonly at: number; readonly members: readonly JsonMember[] }
@@ -30,19 +30,19 @@ const DEPTH_MAX = 64
 const BYTE_ORDER_MARK = '\uFEFF'
 
 export function parseJsonText(text: string): JsonNode {
-  // The same length, so that every place stays the same.
+  // The length stays the same, so every position stays the same.
   const plain = text.startsWith(BYTE_ORDER_MARK) ? ` ${text.slice(1)}` : text
   requireShallow(plain)
   const errors: ParseError[] = []
   const tree = parseTree(plain, errors, { disallowComments: true, allowTrailingComma: false })
   const [first] = errors
   if (first || !tree) throw new JsonTextError(problemOf(first, plain), first?.offset ?? plain.length)
-  // The parser is more patient than JSON is.
+  // The parser accepts more than JSON allows.
   requireJson(plain)
   return toNode(tree)
 }
 
-/** Lines from 1. */
+/** Lines count from 1. */
 export function lineAt(text: string, at: number): number {
   return text.slice(0, at).split('\n').length
 }

@@ -9,12 +9,12 @@ import { JsonTextError, lineAt, parseJsonText } from './json-text.ts'
 import { SETTINGS_SHAPE, type Settings, type SettingsFile } from './settings-shape.ts'
 import type { Complaint, Reading, SettingsSource } from './shape.ts'
 
-// The user's settings, the project's once the folder is trusted, and those of --settings; later ones win, lists grow
-// (the shape says which). A file that cannot be read in part or whole is named with line and cure; whatever else was said stays.
+// The user's settings, the project's once the folder is trusted, and those of --settings. Later ones win, and lists grow (the shape says
+// which). A file that cannot be read, in part or as a whole, is reported with line and fix; everything else in it still counts.
 
 export interface SettingsProblem {
   readonly file: string
-  /** Left out where the file as a whole cannot be read. */
+  /** Absent if the file as a whole cannot be read. */
   readonly line?: number
   readonly severity: 'error' | 'warning'
   readonly message: string
@@ -67,7 +67,7 @@ export async function loadSettings({
   return { settings, problems }
 }
 
-/** For callers that cannot go on with half of the settings: all errors in one text. */
+/** For callers that cannot continue with half of the settings: throws all errors in one text. */
 export function requireSettings({ settings, problems }: LoadedSettings): Settings {
   const errors = problems.filter(({ severity }) => severity === 'error')
   if (errors.length === 0) return settings

@@ -34,8 +34,8 @@ import {
 import { anything, list, object, record } from './shape-groups.ts'
 import { urlProblem } from './url-problem.ts'
 
-// Every setting there is, each described once: what reads it, what a file adds to another, the schema, the table in docs/settings.md and
-// what doctor shows of it all follow from here.
+// Every setting, each described once. Reading a file, adding it to another, the schema, the table in docs/settings.md and what doctor shows
+// all follow from here.
 
 const rules = (effect: RuleEffect, description: string) => list(description, rule(effect))
 
@@ -64,7 +64,7 @@ const MODE: Shape<PermissionMode> = single(MODE_SCHEMA, (node, name, { complain 
   return mode
 })
 
-/** A model's name without what is asked of it beside. */
+/** A model's id without the suffix that asks for the extended window. */
 const summaryModel = (description: string): Shape<string> =>
   mapped(shown(text(description)), (value) => parseModelName(value).id)
 
@@ -77,7 +77,7 @@ export interface SetUrl {
 }
 
 const TOKENS_MIN = 1000
-/** Half a second: a shorter lease ends before it can be prolonged. */
+/** 0.6 seconds: a shorter lease ends before it can be renewed. */
 const LEASE_MINUTES_MIN = 0.01
 
 const SANDBOX_WORD = choice(
@@ -108,7 +108,7 @@ const SANDBOX_GROUP: Shape<SandboxPolicy> = single(SANDBOX_MEMBERS.schema, (node
   return policy
 })
 
-/** What a project asks for is added to what the user wants. */
+/** What a project asks for is added to what the user set. */
 const SANDBOX: Shape<SandboxPolicy, SandboxPolicy> = {
   ...single<SandboxPolicy>(
     { anyOf: [SANDBOX_WORD.schema, SANDBOX_SWITCH.schema, SANDBOX_GROUP.schema] },
@@ -333,10 +333,10 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
   }),
 })
 
-/** What one file says. */
+/** What one file sets. */
 export type SettingsFile = NonNullable<ReturnType<typeof SETTINGS_SHAPE.read>>
 
-/** What holds once all files were read. */
+/** What applies once all files are read. */
 export type Settings = typeof SETTINGS_SHAPE.none
 
 export function rulesOf({ permissions }: Pick<Settings, 'permissions'>): readonly Rule[] {

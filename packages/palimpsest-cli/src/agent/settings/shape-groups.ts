@@ -5,9 +5,9 @@ import { findSimilarName } from '../similar-name.ts'
 import type { JsonNode } from './json-text.ts'
 import { SET, toJson, type Reading, type Shape } from './shape.ts'
 
-// Shapes that hold others: lists, named values, groups of settings.
+// Shapes that contain others: lists, named values, groups of settings.
 
-/** Lists grow. Items that are no good are left out, each with a complaint; the others stay. */
+/** Lists grow. Invalid items are left out, each with a complaint; the others stay. */
 export function list<T>(description: string, item: Shape<T>): Shape<readonly T[], readonly T[]> {
   return {
     schema: { type: 'array', items: item.schema, description },
@@ -24,7 +24,7 @@ export function list<T>(description: string, item: Shape<T>): Shape<readonly T[]
 
 type Named<T> = { readonly [name: string]: T }
 
-/** Any names, values of one kind. */
+/** Any names, with values of one kind. */
 export function record<T>(description: string, value: Shape<T>): Shape<Named<T>, Named<T>> {
   return {
     schema: { type: 'object', additionalProperties: value.schema, description },
@@ -54,7 +54,7 @@ function addNamed<T>(before: Named<T>, more: Named<T>, value: Shape<T>): Named<T
   return Object.fromEntries(all)
 }
 
-/** One or several, carried as they are; whoever uses them reads them. Those of later files come after. */
+/** One value or several, passed on unread: the code that uses them reads them. Values of later files come after. */
 export function anything(description: string): Shape<readonly Json[], readonly Json[]> {
   return {
     schema: { description },
@@ -73,7 +73,7 @@ export interface Group<M extends Members> extends Shape<Read<M>, Kept<M>> {
   readonly members: M
 }
 
-/** Known names only: another one is a warning, for it may be a slip or a newer version's. */
+/** Known names only. An unknown one is a warning, since it may be a typo or belong to a newer version. */
 export function object<M extends Members>(description: string, members: M): Group<M> {
   const shapes = Object.entries(members)
   return {
@@ -128,7 +128,7 @@ function readMembers<M extends Members>(
   return toRead<M>(result)
 }
 
-/** Names are shown, known or not; of an unknown one nothing else. */
+/** Shows every name, known or not; of an unknown one, nothing else. */
 function outlineMembers(node: JsonNode, members: Members): Json {
   if (node.kind !== 'object') return SET
   const outlines = node.members.map(({ key, value }) => {
@@ -138,7 +138,7 @@ function outlineMembers(node: JsonNode, members: Members): Json {
   return Object.fromEntries(outlines)
 }
 
-/** What the shapes have read is what their types say: each value came from the shape of its own key. */
+/** What the shapes read has the declared types: each value came from the shape of its own key. */
 function toRead<M extends Members>(result: { readonly [key: string]: unknown }): Read<M> {
   const isRead = (value: unknown): value is Read<M> => value === result
   const value: unknown = result
@@ -153,7 +153,7 @@ function noneOf<M extends Members>(members: M): Kept<M> {
   throw new Error('unreachable: a value equals itself')
 }
 
-/** A name that is nearly one of these, or stands one floor below them: `allow` for `permissions.allow`. */
+/** A known name that is similar, or the same name one level below: `allow` for `permissions.allow`. */
 function didYouMean(key: string, members: Members): string {
   const deeper = Object.entries(members).flatMap(([name, { schema }]) =>
     namesIn(schema).map((inner) => [name, inner]),

@@ -11,35 +11,35 @@ export interface Complaint {
   readonly message: string
 }
 
-/** Whose file it is: the user's own, a project's, or that of --settings. */
+/** Where a file belongs: the user's own, a project's, or the one given with --settings. */
 export type SettingsSource = 'user' | 'project' | 'flag'
 
 export interface Reading {
   readonly source: SettingsSource
-  /** Relative paths begin here. */
+  /** Relative paths start here. */
   readonly base: string
   readonly complain: (complaint: Complaint) => void
 }
 
-/** `T` is what one file says, `Kept` what holds once all were read. */
+/** `T` is what one file sets, `Kept` what applies once all files are read. */
 export interface Shape<T, Kept = T | undefined> {
   readonly schema: JsonObject
-  /** Undefined where the value is no good; then a complaint says why. */
+  /** Undefined if the value is invalid; then a complaint says why. */
   readonly read: (node: JsonNode, name: string, reading: Reading) => T | undefined
-  /** What holds where nobody said anything. */
+  /** What applies if no file sets it. */
   readonly none: Kept
-  /** What holds once one more file was read. */
+  /** What applies once one more file is read. */
   add(before: Kept, more: T): Kept
-  /** Of the value as it was written, what says nothing about the user. */
+  /** The value as written, reduced to what says nothing about the user. */
   readonly outline: (node: JsonNode) => Json
-  /** What a project may set of it. Left out: all. */
+  /** What a project may set of it. Absent: everything. */
   readonly fromProject?: string
 }
 
-/** In an outline, for a value that may say something about the user. */
+/** In an outline, stands for a value that may say something about the user. */
 export const SET = '(set)'
 
-/** A later file wins. Numbers, switches and names from a list say nothing about the user, and are shown. */
+/** A later file wins. Numbers, switches and names from a list say nothing about the user, so they are shown. */
 export function single<T>(schema: JsonObject, read: Shape<T>['read']): Shape<T> {
   return {
     schema,
@@ -54,7 +54,7 @@ function isReadable(read: Shape<unknown>['read'], node: JsonNode): boolean {
   return read(node, '', { source: 'user', base: '', complain: () => undefined }) !== undefined
 }
 
-/** What people write themselves is not shown. */
+/** Text that people write themselves is not shown. */
 export function text(
   description: string,
   problem: (value: string) => string | undefined = () => undefined,
@@ -115,7 +115,7 @@ export function either<A, B>(first: Shape<A>, second: Shape<B>): Shape<A | B> {
   })
 }
 
-/** What holds where nobody says otherwise. Only for what nothing but settings decides. */
+/** A setting with a default. Only for what settings alone decide. */
 export function byDefault<T extends string | number | boolean>(shape: Shape<T>, value: T): Shape<T, T> {
   const { description } = shape.schema
   const said = typeof description === 'string' ? `${description}. ` : ''
@@ -123,7 +123,7 @@ export function byDefault<T extends string | number | boolean>(shape: Shape<T>, 
   return { ...shape, schema, none: value, add: (_before, more) => more }
 }
 
-/** The value as its users want it. */
+/** The value in the form that its callers use. */
 export function mapped<A, B>(shape: Shape<A>, to: (value: A, reading: Reading) => B): Shape<B> {
   const read: Shape<B>['read'] = (node, name, reading) => {
     const value = shape.read(node, name, reading)
@@ -132,7 +132,7 @@ export function mapped<A, B>(shape: Shape<A>, to: (value: A, reading: Reading) =
   return { ...single(shape.schema, read), outline: shape.outline }
 }
 
-/** What a project may say of it: what `isAllowed` lets pass. The rest is left out, and told. */
+/** Limits what a project may set to values that `isAllowed` accepts. Other values are skipped, with a warning. */
 export function boundForProjects<T, Kept>(
   shape: Shape<T, Kept>,
   bound: { readonly isAllowed: (value: T) => boolean; readonly allowed: string; readonly told: string },
@@ -149,7 +149,7 @@ export function boundForProjects<T, Kept>(
   }
 }
 
-/** Promised and not there yet. Whoever sets it is told. */
+/** A setting that is announced but not built yet. Setting it gives a warning. */
 export function planned(description: string): Shape<never> {
   const schema = { description: `${description}. Not built yet: ignored` }
   return single<never>(schema, (node, name, { complain }) => {

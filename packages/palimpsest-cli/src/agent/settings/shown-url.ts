@@ -1,16 +1,16 @@
 import { hashBytes } from '../files/hash-bytes.ts'
 
-// Addresses for people, logs and files of ours. User, password, query and fragment of one may hold a token, and so may a part of its
-// path that no person would write.
+// Addresses for people, logs and our own files. The user, password, query and fragment may contain a token, and so may a part of the path
+// that no person would write.
 
 const HIDDEN = '…'
-/** Parts of a path shorter than this are words. */
+/** Shorter parts of a path are words. */
 const TOKEN_CHARS_MIN = 20
 const HASH_CHARS = 8
-/** However many slashes, of either kind: those who read addresses are as patient. */
+/** Any number of slashes, of either kind: programs that read addresses accept them too. */
 const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?[/\\]+/i
 
-/** As it was given, where there is nothing to hide. Takes what is no address, too: that is when it is shown most. */
+/** Unchanged if there is nothing to hide. Also takes text that is no address: messages about wrong addresses show it most. */
 export function shownUrl(given: string): string {
   const end = given.search(/[?#]/)
   const plain = end === -1 ? given : given.slice(0, end)
@@ -23,7 +23,7 @@ export function shownUrl(given: string): string {
   return end === -1 ? shown : `${shown}${given.charAt(end)}${HIDDEN}`
 }
 
-/** Tells addresses apart without telling what is in them. */
+/** Tells addresses apart without revealing their secrets. */
 export function urlName(given: string): string {
   const shown = shownUrl(given)
   return shown === given ? given : `${shown} ${hashBytes(Buffer.from(given)).slice(0, HASH_CHARS)}`

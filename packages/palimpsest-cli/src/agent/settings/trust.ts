@@ -11,8 +11,8 @@ import { systemCode } from '../files/system-code.ts'
 import { describeSettings } from './described-settings.ts'
 import { projectSettingsPath } from './load-settings.ts'
 
-// Which folders the user trusts: one small file each, named after the hash of the folder's real path, so that two programs that learn of
-// two folders at once lose neither.
+// The folders that the user trusts: one small file each, named by the hash of the folder's real path, so that two programs that store two
+// folders at the same time lose neither.
 
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
@@ -24,7 +24,7 @@ export async function isTrusted(home: string, folder: string): Promise<boolean> 
     const value: unknown = JSON.parse(await readPlainText(trustPath(home, real)))
     return isJsonObject(value) && value['path'] === real
   } catch (error) {
-    // A damaged file trusts nobody; the user is asked again.
+    // A damaged file gives no trust; the user is asked again.
     if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return false
     throw error
   }
@@ -38,7 +38,7 @@ export async function rememberTrust(home: string, folder: string, now: number): 
   const exists = (await stat(path).catch(() => undefined)) !== undefined
   await placeFile({ path, bytes, replaces: exists ? 'file' : 'absent', mode: FILE_MODE }).catch(
     async (error: unknown) => {
-      // Somebody else trusted it at the same moment.
+      // Another process may have stored the same trust at the same moment.
       if (!(await isTrusted(home, folder))) throw error
     },
   )
@@ -55,13 +55,13 @@ function trustPath(home: string, real: string): string {
   return join(home, 'trusted', `${hashBytes(Buffer.from(real))}.json`)
 }
 
-/** What in a folder would take effect once it is trusted, for the question to the user. */
+/** Something in a folder that would take effect once it is trusted, for the question to the user. */
 export interface TrustMatter {
   readonly kind: 'settings' | 'agents'
   readonly path: string
   /** What it is, in a few words. */
   readonly what: string
-  /** Each value of it; commands first. */
+  /** Its values, commands first; for a folder, the names of its files. */
   readonly says: readonly string[]
 }
 
@@ -77,14 +77,14 @@ export async function findTrustMatters(projectFolder: string): Promise<readonly 
   const found: TrustMatter[] = []
   for (const { kind, path, what } of matters) {
     const exists = (await stat(path).catch(() => undefined)) !== undefined
-    // Nothing of it is read as settings yet.
+    // None of it is read as settings yet.
     if (exists)
       found.push({ kind, path, what, says: await readPlainText(path).then(describeSettings, () => []) })
   }
   return [...found, ...(await findAgentFolders(projectFolder))]
 }
 
-/** Names of their files: what they say would fill the screen. */
+/** Only the names of the files: their content would fill the screen. */
 async function findAgentFolders(projectFolder: string): Promise<readonly TrustMatter[]> {
   const found: TrustMatter[] = []
   const memories = join(projectFolder, '.palimpsest', 'agent-memory')
@@ -102,7 +102,7 @@ async function findAgentFolders(projectFolder: string): Promise<readonly TrustMa
 
 const NAMES_SHOWN = 20
 
-/** Where a project's types of agents lie, the first before the second. */
+/** Folders with a project's agent types; the first comes before the second. */
 export function projectAgentFolders(projectFolder: string): readonly string[] {
   return ['.palimpsest', '.claude'].map((name) => join(projectFolder, name, 'agents'))
 }
@@ -119,7 +119,7 @@ export type TrustAnswer =
       /** For the user: what is not used, and how to change that. */ readonly notice?: string
     }
 
-/** Whether what waits for trust in a folder may take effect from now on. */
+/** Asks whether these things in a folder may take effect from now on. */
 export type AskTrust = (matters: readonly TrustMatter[]) => Promise<boolean>
 
 export interface TrustOptions {
@@ -128,11 +128,11 @@ export interface TrustOptions {
   /** --trust */
   readonly flag: boolean
   readonly now: () => number
-  /** Absent: nobody can be asked. */
+  /** Absent: no user can answer. */
   readonly ask?: AskTrust
 }
 
-/** Settles whether the folder is trusted. Asks only where something waits for the answer, and remembers a yes. */
+/** Settles whether the folder is trusted. Asks only if something depends on the answer, and remembers a yes. */
 export async function settleTrust({
   home,
   projectFolder,

@@ -1,4 +1,4 @@
-/** What is wrong with an address of the Messages API; undefined for a good one. */
+/** What is wrong with an address of the Messages API. Undefined: nothing. */
 export function urlProblem(value: string): string | undefined {
   const url = URL.parse(value)
   const isGood = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
