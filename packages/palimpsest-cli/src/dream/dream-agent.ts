@@ -24,10 +24,10 @@ import { createShells } from '../agent/shell/shells.ts'
 import { createTools } from '../agent/tools/create-tools.ts'
 import { redirectPermit, redirectTool, searchTranscripts } from './redirect.ts'
 
-// The agent that consolidates: a conversation of its own, with the system and the tools of the session it runs in, and nothing of what was
+// The agent that consolidates memories: a separate conversation with the system prompt and tools of its session, and nothing of what was
 // said there. It reads what a session reads unasked, and transcripts and logs; it writes only in its copy.
 
-/** What it has of the session. */
+/** What it gets from the session. */
 export interface DreamBase extends Pick<ConversationSetup, 'ports' | 'prefix' | 'reading' | 'maxTokens'> {
   readonly cwd: string
   readonly home: string
@@ -36,7 +36,7 @@ export interface DreamBase extends Pick<ConversationSetup, 'ports' | 'prefix' | 
   readonly platform: string
   readonly env: Environment
   readonly sandbox: SandboxPolicy
-  /** What forbids or asks counts; what allows does not. */
+  /** Rules that forbid or ask apply; rules that allow do not. */
   readonly rules: readonly Rule[]
   readonly isTrusted: boolean
 }
@@ -80,7 +80,8 @@ export async function thinkInDream(
     signal,
   })
   const until = clock.now() + DREAM_MS_MAX
-  // By the clock, not by a timer of that length: a machine that was suspended meanwhile finds it over too. Nothing may come from the model at all.
+  // Checks the clock instead of setting one long timer, so that a suspended machine also notices that the time is up. The model may never
+  // send anything.
   const looks = setInterval(() => clock.now() > until && deadline.abort(), LOOK_EVERY_MS)
   let end: TurnEnd = { reason: 'aborted' }
   let requests = 0
@@ -104,7 +105,7 @@ export async function thinkInDream(
   return { requests, costUsd: stored.totals().costUsd, failed }
 }
 
-/** How late it may notice that its time is over. */
+/** How late it may notice that its time is up, in milliseconds. */
 const LOOK_EVERY_MS = 1_000
 
 function whyFailed(end: TurnEnd, { maxRequests, maxCostUsd }: DreamRun['policy']): string | undefined {

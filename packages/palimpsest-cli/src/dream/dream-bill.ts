@@ -3,16 +3,16 @@ import { createCostOf } from 'palimpsest/ledger'
 import type { LoopEvent, MeteredModel } from 'palimpsest/loop'
 import type { SpentEntry } from 'palimpsest/transcript'
 
-/** What the dreams of a session cost, until it stands on the session's own bill. */
+/** What the dreams of a session cost, until it is on the session's own bill. */
 export interface DreamBill {
   readonly see: (event: LoopEvent) => void
-  /** US dollars that no entry of the session tells yet. */
+  /** US dollars that no entry of the session records yet. */
   readonly waitingUsd: () => number
-  /** The session's meter, with this. */
+  /** The session's meter, with this bill added. */
   readonly onto: (metered: MeteredModel) => MeteredModel
 }
 
-/** Whole answers only: those that were broken off are noted by the session's meter, which every request passes. */
+/** Counts complete answers only: the session's meter sees every request, and records answers that were broken off. */
 export function createDreamBill(): DreamBill {
   let waiting: readonly EntryBody<SpentEntry>[] = []
   const costOf = createCostOf()

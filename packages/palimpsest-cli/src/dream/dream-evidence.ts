@@ -7,10 +7,10 @@ import type { Entry } from 'palimpsest/transcript'
 
 import { systemCode } from '../agent/files/system-code.ts'
 
-/** A dream that rests on more sessions than this names them for show. */
+/** A dream that names more sessions than this does not really rest on them. */
 const SESSIONS_MAX = 40
 
-/** All that was said in the sessions of these folders that changed memories name. Sessions that are gone say nothing. */
+/** Everything said in the sessions that changed memories name, as far as these folders have them. Deleted sessions contribute nothing. */
 export async function dreamEvidence(
   files: MemoryFiles,
   wanted: Rewritten,

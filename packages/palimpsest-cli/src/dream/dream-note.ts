@@ -6,24 +6,24 @@ import { isJsonObject } from 'palimpsest/wire'
 import { placeOwnFile } from '../agent/files/place-own-file.ts'
 import { systemCode } from '../agent/files/system-code.ts'
 
-// What became of the last dream: told once at the next start, and counted where it failed.
+// The result of the last dream: reported once at the next start, and counted if it failed.
 
 export interface DreamNote {
   readonly at: number
   readonly state: 'running' | 'completed' | 'failed' | 'killed'
   /** One line for the user. */
   readonly text: string
-  /** Failures in a row, this one included. */
+  /** Failures in a row, including this one. */
   readonly failures: number
   readonly isTold: boolean
-  /** Of a running one. */
+  /** Process of a running dream. */
   readonly pid?: number | undefined
 }
 
 const NOTE_FILE = 'last-dream.json'
 const NOTE_BYTES_MAX = 64 * 1024
 
-/** Undefined where there was none, or nobody can read it. */
+/** Undefined if there is none, or it is not JSON. */
 export async function readDreamNote(projectFolder: string): Promise<DreamNote | undefined> {
   try {
     return parseNote(JSON.parse(await readPlainText(join(projectFolder, NOTE_FILE), NOTE_BYTES_MAX)))
@@ -57,15 +57,15 @@ function parseNote(value: unknown): DreamNote | undefined {
 const NOTHING_CHANGED =
   'the last dream was ended before it was done; nothing changed, and it will be tried again'
 
-/** What the dreamer of a note may have left when it was killed. */
+/** Checks for what a killed dream may have left. */
 export interface DreamTraces {
   /** Whether a process still runs. */
   readonly isAlive: (pid: number) => boolean
-  /** What a dream changed since then, in a line: the change may be there though nobody was left to note it. */
+  /** What a dream changed since then, in one line: a change may exist even if no one was left to note it. */
   readonly changedSince: (ms: number) => Promise<string | undefined>
 }
 
-/** The line of the next start, once. Undefined where there is nothing to say. */
+/** The line for the next start, returned once. Undefined if there is nothing to report. */
 export async function takeDreamLine(
   projectFolder: string,
   { isAlive, changedSince }: DreamTraces,

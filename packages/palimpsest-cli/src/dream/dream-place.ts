@@ -20,14 +20,14 @@ import { systemCode } from '../agent/files/system-code.ts'
 import type { World } from '../world.ts'
 import { readDreamNote } from './dream-note.ts'
 
-// Where memories of the project or of the user are consolidated, and by whom.
+// Where memories of the project or the user are consolidated, and for which session.
 
 export interface DreamPlace {
   readonly project: ProjectFolder
   readonly memory: ScopedMemory
-  /** Where the copy is made, and what became of the last one is noted. */
+  /** Folder for the copy, and for the note about the last dream. */
   readonly folder: string
-  /** One look at the folder. */
+  /** Looks once at the folder. */
   readonly hasMemories: () => Promise<boolean>
   /** Folders of the sessions that the memories may come from. */
   readonly sessionFolders: () => Promise<readonly string[]>
@@ -109,7 +109,7 @@ function identityOf({ pid, host, startTicks, boot }: Holder): Parameters<typeof 
   }
 }
 
-/** Memory that nobody may write unasked is not consolidated unasked. */
+/** Memory that may not be written unasked is not consolidated unasked. */
 export function dreamPolicy(
   { dream, memory }: Pick<Settings, 'dream' | 'memory'>,
   isFlagOn: boolean,

@@ -17,19 +17,19 @@ import { createSessionDreaming, type DreamingSetup, type SessionDreaming } from 
 export interface Dreaming extends SessionDreaming {
   readonly setup: DreamingSetup
   readonly tasks: Tasks
-  /** The same, and then a look whether a dream is due. */
+  /** The same work, followed by a check whether a dream is due. */
   readonly after: <Args extends readonly unknown[]>(
     work: (...args: Args) => Promise<void>,
   ) => (...args: Args) => Promise<void>
-  /** US dollars of dreams that no entry of the session tells yet. */
+  /** US dollars of dreams that no entry of the session records yet. */
   readonly waitingUsd: () => number
-  /** What the last dream came to, where nobody was told yet. */
+  /** The result of the last dream, if it was not reported yet. */
   readonly line: () => Promise<readonly string[]>
   /** Ends what is under way. */
   readonly close: () => Promise<void>
 }
 
-/** Whoever leaves waits at most so long for a dream to set the time back. */
+/** How long leaving waits for a dream to reset its timestamp. */
 const LEAVING_WAIT_MS = 2_000
 
 export function dreamingFor(
@@ -84,12 +84,12 @@ export function dreamingFor(
   }
 }
 
-/** Nobody's session waits for a note about a dream to be in order. */
+/** A session does not wait for the note about a dream to be in order. */
 function untold(error: unknown): string {
   return `what became of the last dream cannot be told: ${error instanceof Error ? error.message : String(error)}`
 }
 
-/** What a dream changed since then, where one did. */
+/** What a dream changed since then, if one did. */
 function changeText(history: readonly MemoryRecord[], sinceMs: number): string | undefined {
   const found = history.find(({ by, at, undoes }) => by === 'dream' && undoes === undefined && at >= sinceMs)
   return (
@@ -97,7 +97,7 @@ function changeText(history: readonly MemoryRecord[], sinceMs: number): string |
   )
 }
 
-/** The prefix that the session sends is cached already; of the session itself the dream sees nothing. */
+/** Uses the prefix that the session sends, because it is cached already; the dream sees nothing of the session itself. */
 function baseOf(scene: Scene, setup: ConversationSetup, world: World): DreamBase | undefined {
   const { chosen, ground, home, opened, wishes } = scene
   if (chosen.endpoint === 'offline') return undefined
@@ -122,7 +122,7 @@ function baseOf(scene: Scene, setup: ConversationSetup, world: World): DreamBase
   }
 }
 
-/** The gates are passed: the process need not ask again. */
+/** The gates are already passed: the process need not check them again. */
 function detachedStart({ wishes }: Scene, { self, env }: World): ((scope: Scope) => void) | undefined {
   const [program, ...own] = self ?? []
   if (program === undefined) return undefined

@@ -1,10 +1,10 @@
 import type { LoopTool, Permit } from 'palimpsest/loop'
 import type { JsonObject } from 'palimpsest/wire'
 
-// The agent speaks of the memory folder, and its calls act on the copy: it never sees that there are two.
+// The agent names the memory folder, and its calls act on the copy: it never sees that there are two.
 
 interface Folders {
-  /** As it is told. Its logs are no memories, and are read where they are. */
+  /** The folder it knows. The logs in it are not memories, and are read in place. */
   readonly from: string
   readonly to: string
 }
@@ -19,7 +19,7 @@ export function redirectPermit(permit: Permit, folders: Folders): Permit {
   }
 }
 
-/** A line of a transcript may be a whole result of a tool. */
+/** A line of a transcript may be the whole result of a tool. */
 const TRANSCRIPT_LINES_MAX = 20
 
 /** Transcripts are searched, not read: a page of one would fill the window. */
@@ -49,7 +49,7 @@ export function redirectTool(tool: LoopTool, { from, to }: Folders): LoopTool {
   }
 }
 
-/** Paths stand in texts: of a file, a folder, a pattern, a command. What is written into a file stays as it is. */
+/** Inputs that hold paths: a file, a folder, a pattern, a command. What is written into a file stays as it is. */
 const PLACES = ['file_path', 'path', 'pattern', 'command']
 
 function redirected(input: JsonObject, folders: Folders): JsonObject {
@@ -61,7 +61,7 @@ function redirected(input: JsonObject, folders: Folders): JsonObject {
   )
 }
 
-/** Goes on after it: another folder, or the logs. */
+/** The path continues: to a different folder, or to the logs. */
 const GOES_ON = /^(?:[\w.-]|\/logs(?![\w.-]))/
 
 function redirectText(text: string, { from, to }: Folders): string {

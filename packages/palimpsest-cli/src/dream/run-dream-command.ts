@@ -13,7 +13,7 @@ import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 import { dreamPolicy, type DreamPlace } from './dream-place.ts'
 import { outcomeText, startDream } from './start-dream.ts'
 
-// `palimpsest dream`: the gates, then one consolidation, in a conversation that begins with nothing.
+// `palimpsest dream`: the gates, then one consolidation, in a new conversation.
 
 export async function runDreamCommand(input: CommandInput, world: World): Promise<ExitCode> {
   const home = await openHome(palimpsestHome(world))
@@ -75,7 +75,7 @@ async function takeNow({ gates }: DreamPlace): Promise<GateOutcome> {
   return { kind: 'due', hold: taken.hold, lastMs }
 }
 
-/** Not due is no failure. */
+/** A dream that is not due is not a failure. */
 function tellShut(gate: string, reason: string, input: CommandInput, world: World): ExitCode {
   if (input.flags['json'] === true)
     world.print(`${toPrintableJson({ ran: false, gate, reason, requests: 0, cost_usd: 0, changed: [] })}\n`)
@@ -109,7 +109,7 @@ function tell(
   return isDone ? DONE : FAILED
 }
 
-/** File by file, as `memory diff` shows a change that was made. */
+/** File by file, as `memory diff` shows a change. */
 function diffsOf(
   before: MemoryFiles,
   { texts, index }: { readonly texts: ReadonlyMap<string, string | null>; readonly index: string },

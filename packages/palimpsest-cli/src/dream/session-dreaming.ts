@@ -10,30 +10,30 @@ import type { DreamBill } from './dream-bill.ts'
 import { dreamPolicy, type DreamPlace } from './dream-place.ts'
 import { failuresAfter, startDream, type DreamStart } from './start-dream.ts'
 
-// Dreams of a session that goes on: looked for when a turn has ended, beside it, and never waited for.
+// Dreams of a running session: considered when a turn has ended, in the background; nothing waits for them.
 
 export interface SessionDreaming {
   /** A turn has ended. Returns at once. */
   readonly consider: () => void
-  /** The user asks for one now: the gates are passed over, but the lock is not. What to tell. */
+  /** The user asks for a dream now: this skips the gates, but not the lock. Returns a text for the user. */
   readonly dreamNow: () => Promise<{ readonly isStarted: boolean; readonly text: string }>
-  /** Ends what is under way and begins nothing more. Waits at most so long. */
+  /** Ends what is under way and starts nothing more. Waits at most `waitMs`. */
   readonly close: (waitMs: number) => Promise<void>
 }
 
 export interface DreamingSetup {
-  /** In the order in which they are looked at. */
+  /** In the order in which they are checked. */
   readonly places: readonly DreamPlace[]
   readonly settings: Pick<Settings, 'dream' | 'memory'>
   readonly isFlagOn: () => boolean
-  /** As it is now: the session's prefix may be told by then. */
+  /** The current base: by then the session may have sent its prefix. */
   readonly base: () => DreamBase | undefined
   readonly session: string
   readonly bill: Pick<DreamBill, 'see'>
   readonly tasks: Tasks
-  /** Nobody is there who could end it with the process: only a process of its own is started. */
+  /** No user is there who could end it with the process, so only a separate process may dream. */
   readonly isHeadless: boolean
-  /** Starts `palimpsest dream` beside this process. Undefined: it cannot. */
+  /** Starts `palimpsest dream` as a separate process. Undefined: not possible. */
   readonly startDetached: ((scope: Scope) => void) | undefined
   readonly clock: Pick<Clock, 'within'>
   readonly trace: (event: TraceEvent) => void
@@ -56,14 +56,14 @@ export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
     const isBeside = detached && setup.startDetached !== undefined
     const mayBegin = isBeside || !isClosed
     if (mayBegin && !isBeside) begin(outcome, { place, state }, setup)
-    // A process of its own takes the lock itself.
+    // A separate process takes the lock itself.
     else await outcome.hold.giveUp()
     if (mayBegin && isBeside) setup.startDetached?.(place.memory.scope)
     return mayBegin
   }
   const look = async (): Promise<void> => {
     if (setup.isHeadless && !settings.dream.detached) return
-    // One at a time: what is due as well is begun after the next turn.
+    // One at a time: whatever else is due begins after the next turn.
     for (const one of looked) if (await lookAt(one)) return
   }
   return {

@@ -20,14 +20,14 @@ import { readDreamNote, writeDreamNote, type DreamNote } from './dream-note.ts'
 import type { DreamPlace } from './dream-place.ts'
 import { watchTurn, type TurnWatch } from '../tasks/watch-turn.ts'
 
-// A dream as a task: from the lock that was taken to the note of what became of it.
+// A dream as a task: from the lock to the note about its result.
 
 export interface DreamStart {
   readonly hold: Hold
   readonly lastMs: number | null
   readonly policy: DreamPolicy
   readonly place: DreamPlace
-  /** Undefined: no model can be asked, and rules alone consolidate. */
+  /** Undefined: there is no model to ask, so only rules consolidate. */
   readonly base: DreamBase | undefined
   readonly isDry: boolean
   readonly session?: string | undefined
@@ -61,7 +61,7 @@ export function startDream(start: DreamStart, ending: AbortSignal): StartedDream
     const text = outcomeText(outcome)
     watch.end(outcome.kind, text)
     const isTold = isUnchanged(outcome)
-    // It is over, noted or not: the next start finds in the history what was changed.
+    // The dream is over even if the note fails: the next start finds the changes in the history.
     await note({ state: outcome.kind, text, failures: failuresAfter(outcome, failures), isTold }).catch(
       (error: unknown) =>
         place.gates.trace({ name: 'dream', reason: error instanceof Error ? error.message : String(error) }),
@@ -69,7 +69,7 @@ export function startDream(start: DreamStart, ending: AbortSignal): StartedDream
     return outcome
   }
   const outcome = run().catch(async (error: unknown) => {
-    // What it could not even note: nobody else is kept waiting for it.
+    // If not even the note worked, others must not wait for the lock.
     await start.hold.giveUp()
     throw error
   })
@@ -134,16 +134,16 @@ async function dream(
   )
 }
 
-/** In a row. One that was ended, or came between others' changes, says nothing about the next. */
+/** Failures in a row. A dream that was ended, or that other changes overtook, says nothing about the next one. */
 export function failuresAfter(outcome: DreamOutcome, before: number): number {
   if (outcome.kind === 'completed') return 0
   return outcome.kind === 'failed' && outcome.isLate !== true ? before + 1 : before
 }
 
-/** Of what may go, where an agent works after the rules. */
+/** Share of the possible removals that rules may make before an agent works. */
 const RULES_SHARE = 0.5
 
-/** What the rules left of them. */
+/** Problems that the rules left. */
 async function problemsIn(copy: DreamCopy): Promise<readonly string[]> {
   const nothing = async (): Promise<ReadonlySet<string>> => new Set()
   const facts = { missingPaths: nothing, goneSessions: nothing }
@@ -171,7 +171,7 @@ export function outcomeText(outcome: DreamOutcome): string {
 
 const NAMES_SHOWN = 5
 
-/** "merged a; removed b, c": what is alike stands together. */
+/** "merged a; removed b, c": changes of the same kind are grouped. */
 function changedText(changed: readonly Changed[]): string {
   const shown = changed.slice(0, NAMES_SHOWN)
   const kinds = [...new Set(shown.map(({ what }) => what))].map((kind) => {
