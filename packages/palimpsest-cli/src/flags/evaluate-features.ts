@@ -4,11 +4,11 @@ import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 
 import type { Payload } from './read-payload.ts'
 
-// What a payload says, for this session. Features without rules need no library; it is loaded when the first rule is met.
+// What a payload says for this session. Features without rules need no library; it is loaded with the first rule.
 
-/** What rules may ask about. Nothing of it leaves the machine. */
+/** What rules may ask about. None of it leaves the machine. */
 export interface FlagAttributes {
-  /** The session: shares and experiments divide sessions. Absent where there is none, as for `doctor`. */
+  /** The session id: shares and experiments divide sessions. Absent if there is no session, as for `doctor`. */
   readonly id?: string
   readonly model?: string
   readonly version: string
@@ -17,7 +17,7 @@ export interface FlagAttributes {
 
 export interface Evaluated {
   readonly values: ReadonlyMap<string, FlagValue>
-  /** Flag to `experiment:variation`, where an experiment decided. */
+  /** Flag to `experiment:variation`, for values that an experiment decided. */
   readonly experiments: ReadonlyMap<string, string>
   readonly problems: readonly string[]
 }
@@ -40,7 +40,7 @@ export function plainValues({ features }: Payload): Evaluated {
   return { ...NOTHING_SAID, values }
 }
 
-/** Loads the library; the function it gives evaluates any payload. */
+/** Loads the library; the returned function evaluates any payload. */
 export async function loadEvaluator(): Promise<EvaluateFeatures> {
   const { GrowthBookClient } = await import('@growthbook/growthbook')
   return ({ features, savedGroups }, attributes) => {
@@ -67,7 +67,7 @@ export async function loadEvaluator(): Promise<EvaluateFeatures> {
 type Definitions = NonNullable<FeatureApiResponse['features']>
 type Groups = NonNullable<FeatureApiResponse['savedGroups']>
 
-/** Features have been looked through as they were read; the library throws at what is left, and that is caught. */
+/** Features were checked when they were read; the library throws for the rest, and that is caught. */
 function isDefinitions(features: JsonObject | Definitions): features is Definitions {
   return Object.values(features).every((feature) => typeof feature === 'object')
 }

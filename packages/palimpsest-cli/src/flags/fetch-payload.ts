@@ -1,7 +1,7 @@
 import { systemCode } from '../agent/files/system-code.ts'
 import { PAYLOAD_BYTES_MAX } from './read-payload.ts'
 
-// One question to the service. It carries nothing about the session, follows no redirect, and ends in bounded time and size.
+// One request to the service. It carries nothing about the session, follows no redirect, and is bounded in time and size.
 
 export type Fetched =
   | { readonly kind: 'payload'; readonly text: string; readonly etag?: string | undefined }
@@ -10,7 +10,7 @@ export type Fetched =
 
 export interface FetchOptions {
   readonly url: string
-  /** Of the payload that is known already. */
+  /** ETag of the payload that we already have. */
   readonly etag?: string | undefined
   readonly answerMsMax: number
 }
@@ -52,7 +52,7 @@ function statusReason({ status, type }: Response): string {
     : `it answers with status ${status}`
 }
 
-/** Undefined where it is too long; the rest is not read. */
+/** Undefined if it is too long; the rest is not read. */
 async function readBounded({ body }: Response): Promise<string | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0

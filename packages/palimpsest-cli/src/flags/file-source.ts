@@ -6,8 +6,8 @@ import { systemCode } from '../agent/files/system-code.ts'
 import { createPayloadSource, type PayloadSource, type PayloadSourceOptions } from './payload-source.ts'
 import { PAYLOAD_BYTES_MAX, readPayload } from './read-payload.ts'
 
-// The user's own file. Every reading looks whether it changed, which is one system call, so that a change counts from the next
-// decision on. A file that cannot be used changes nothing; one that is gone says nothing.
+// The user's own file. Every lookup checks whether it changed, which is one system call, so that a change counts from the next decision on.
+// An unusable file changes nothing; a deleted file says nothing.
 
 export interface FileSource extends FlagSource, Pick<PayloadSource, 'payload' | 'settled'> {}
 
@@ -63,7 +63,7 @@ function takeFile(path: string, source: PayloadSource, report: (problem: string)
 
 type ReadFile = { readonly text: string } | { readonly problem: string }
 
-/** Without waiting for what is no plain file, such as a pipe that nobody writes to. */
+/** Does not wait for anything but a plain file, such as a pipe that no one writes to. */
 function readSmallFile(path: string): ReadFile {
   let file: number | undefined
   try {

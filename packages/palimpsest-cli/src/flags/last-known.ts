@@ -7,10 +7,10 @@ import { readPlainText } from 'palimpsest/node'
 import { placeOwnFile } from '../agent/files/place-own-file.ts'
 import { PAYLOAD_BYTES_MAX, toPayload, type Payload } from './read-payload.ts'
 
-// The newest good payload of the service, on disk: what counts from the start, before anybody was asked.
+// The newest good payload of the service, on disk. It counts from the start, before the service is asked.
 
 export interface LastKnown {
-  /** A payload of another address is not used. */
+  /** A payload from another address is not used. */
   readonly url: string
   readonly payload: Payload
   readonly fetchedAt: number
@@ -18,10 +18,10 @@ export interface LastKnown {
 }
 
 const NAME = 'flags-last-known.json'
-/** The payload, printed once more, and what stands around it. */
+/** Room for the payload, printed again, and the fields around it. */
 const FILE_BYTES_MAX = 2 * PAYLOAD_BYTES_MAX
 
-/** Undefined where there is none for this address. Throws where the file is damaged. */
+/** Undefined if there is none for this address. Throws if the file is damaged. */
 export async function readLastKnown(home: string, url: string): Promise<LastKnown | undefined> {
   const path = join(home, NAME)
   const found = await stat(path).catch(() => undefined)

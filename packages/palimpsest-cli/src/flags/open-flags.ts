@@ -11,15 +11,15 @@ import type { Payload } from './read-payload.ts'
 import { openRemoteSource, type RemoteSource } from './remote-source.ts'
 import { statedFlags } from './stated-flags.ts'
 
-// Every source of flags, the strongest first: environment, settings, the user's file, the service, what is built in. A project has
-// no file of its own: it must not turn off what keeps a conversation safe, nor have an address called.
+// Every source of flags, strongest first: environment, settings, the user's file, the service, built-in values. A project has no file of
+// its own: it must neither turn off what keeps a conversation safe, nor make us call an address.
 
 export interface OpenFlagsOptions {
   /** PALIMPSEST_HOME. */
   readonly home: string
   readonly settings: Partial<Pick<Settings, 'autoCompactEnabled' | 'sessionMemory' | 'memory' | 'flagsUrl'>>
   readonly attributes: FlagAttributes
-  /** A sentence for the user. Each is told once. */
+  /** Receives sentences for the user, each only once. */
   readonly report: (problem: string) => void
   readonly trace: (event: TraceEvent) => void
 }
@@ -28,11 +28,11 @@ export interface OpenedFlags {
   readonly flags: Flags
   readonly sources: readonly FlagSource[]
   readonly remote?: Pick<RemoteSource, 'name' | 'fetchedAt'> | undefined
-  /** Every name that a file or a service speaks of. */
+  /** Every name that a file or a service mentions. */
   readonly keys: () => readonly string[]
   /** Whether some values depend on the session. */
   readonly hasRules: () => boolean
-  /** Begins to ask the service, in the background. */
+  /** Starts asking the service, in the background. */
   readonly start: () => void
   readonly close: () => void
 }
@@ -80,9 +80,9 @@ function addressOf(
   return undefined
 }
 
-/** A service that is down all day is told of once. */
+/** Most reports of one run. A service that is down all day is reported once. */
 const REPORTS_MAX = 50
-/** Names and values in it are somebody else's, and may be long. */
+/** Longest report, in characters: it may quote long names and values from others. */
 const REPORT_CHARS = 500
 
 function onlyOnce(report: (problem: string) => void): (problem: string) => void {

@@ -11,10 +11,10 @@ import {
 } from './evaluate-features.ts'
 import type { Payload } from './read-payload.ts'
 
-// The values of the newest payload. They are worked out when it comes, so that a decision only looks them up.
+// The values of the newest payload. They are computed when it arrives, so that a decision only looks them up.
 
 export interface PayloadSource extends FlagSource {
-  /** The payload that counts, whether its rules are evaluated by now or not. */
+  /** The payload that counts, whether or not its rules are evaluated yet. */
   readonly payload: () => Payload | undefined
   readonly take: (payload: Payload | undefined) => void
   /** Resolves when the newest payload counts. */
@@ -40,7 +40,7 @@ export function createPayloadSource(options: PayloadSourceOptions): PayloadSourc
     for (const event of changesOf(evaluated, next)) trace({ ...event, from: name })
     evaluated = next
   }
-  /** Values stay as they were until the library is there; nobody waits for it. */
+  /** Values stay as they were until the library is loaded; nothing waits for it. */
   const load = async (payload: Payload): Promise<void> => {
     try {
       evaluate = await loadEvaluator()
@@ -65,7 +65,7 @@ export function createPayloadSource(options: PayloadSourceOptions): PayloadSourc
   }
 }
 
-/** One event for each flag whose value is another one now. */
+/** One event for each flag whose value changed. */
 function changesOf(before: Evaluated, after: Evaluated): TraceEvent[] {
   const keys = new Set([...before.values.keys(), ...after.values.keys()])
   return [...keys].flatMap((flag) => {

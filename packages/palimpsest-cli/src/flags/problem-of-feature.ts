@@ -1,26 +1,25 @@
 import { problemOfValue, type Flag } from 'palimpsest'
 import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 
-// A feature is taken only where every value that it can have is one of its flag, and every rule is one that we can evaluate rightly
-// and in bounded time.
+// A feature is only used if every value it can have is valid for its flag, and we can evaluate every rule correctly and in bounded time.
 
 const RULES_MAX = 100
-/** Deeper than anybody writes; conditions are evaluated by recursion. */
+/** Deeper than anyone writes; conditions are evaluated recursively. */
 const DEPTH_MAX = 32
-/** Of a wrong value, in the sentence about it. */
+/** Longest quote of a wrong value, in characters. */
 const VALUE_CHARS = 40
 
-/** Those of conditions that are evaluated. Regular expressions are not: one can take for ever. */
+/** Operators of conditions that we evaluate. Regular expressions are not among them: one can run forever. */
 const OPERATORS = new Set(
   `$and $or $nor $not $eq $ne $lt $lte $gt $gte $veq $vne $vlt $vlte $vgt $vgte $exists $type
    $in $nin $ini $nini $inGroup $notInGroup $all $alli $size $elemMatch`.split(/\s+/),
 )
 
-/** Why it cannot be used; undefined where it can. */
+/** Why a feature cannot be used; undefined if it can. */
 export function problemOfFeature(flag: Flag, feature: Json): string | undefined {
   if (!isJsonObject(feature)) return `must be an object: {"defaultValue": ${flag.builtIn}}`
   const { defaultValue, rules } = feature
-  // Nothing said: the next source is asked.
+  // No value given: the next source decides.
   const problem =
     defaultValue === undefined || defaultValue === null ? undefined : problemOfValue(flag, defaultValue)
   if (problem !== undefined) return problem
@@ -82,7 +81,7 @@ function isShare(value: Json): boolean {
   return typeof value === 'number' && value >= 0 && value <= 1
 }
 
-/** As far from 1 as rounded thirds may be. */
+/** How far from 1 a sum of rounded thirds may be. */
 const SUM_TOLERANCE = 0.01
 
 function isWeights(value: Json): boolean {

@@ -4,20 +4,20 @@ import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 import { JsonTextError, lineAt, parseJsonText } from '../agent/settings/json-text.ts'
 import { problemOfFeature } from './problem-of-feature.ts'
 
-// The payload of a GrowthBook SDK endpoint, from a file or a service. What is wrong with the whole changes nothing; what is wrong
-// with one feature leaves that one as it was, so that a slip beside a kill switch does not take the switch away.
+// The payload of a GrowthBook SDK endpoint, from a file or a service. If the whole is wrong, nothing changes; if one feature is wrong, it
+// stays as it was. So a slip next to a kill switch does not disable the switch.
 
 export interface Payload {
-  /** Of our flags alone, each one good. */
+  /** Only our own flags, each one valid. */
   readonly features: JsonObject
   readonly savedGroups: JsonObject
 }
 
 export interface ReadPayload {
-  /** Absent where the whole cannot be used. */
+  /** Absent if the whole cannot be used. */
   readonly payload?: Payload
   readonly problems: readonly PayloadProblem[]
-  /** Features that are no flags of ours. */
+  /** Features that are not flags of ours. */
   readonly unknown: readonly string[]
 }
 
@@ -26,7 +26,7 @@ export interface PayloadProblem {
   readonly message: string
 }
 
-/** More than any list of flags takes; what is larger is something else. */
+/** More than any list of flags needs; a larger document is something else. */
 export const PAYLOAD_BYTES_MAX = 1024 * 1024
 
 export function readPayload(text: string, before: Payload | undefined): ReadPayload {
@@ -51,7 +51,7 @@ function parseDocument(text: string): { readonly value: unknown } | { readonly p
   }
 }
 
-/** Finding the line takes a second parser, which is slow: nobody mends a longer text by hand. */
+/** Finding the line takes a second, slow parser: no one fixes a longer text by hand. */
 const PLACED_CHARS_MAX = 64 * 1024
 
 function placeOf(text: string): PayloadProblem | undefined {
@@ -91,7 +91,7 @@ function pickFeatures(document: unknown, before: Payload | undefined): ReadPaylo
     if (!isGroup(group)) problems.push({ message: `the saved group "${name}" is no list` })
   const payload = {
     features: Object.fromEntries(kept),
-    // An object that is no group has no members and no strangers: rules about it match nobody.
+    // An invalid group has neither members nor non-members: rules about it match no one.
     savedGroups: Object.fromEntries(groups.map(([name, group]) => [name, isGroup(group) ? group : {}])),
   }
   return { payload, problems, unknown }

@@ -7,12 +7,12 @@ import { readLastKnown, saveLastKnown, type LastKnown } from './last-known.ts'
 import { createPayloadSource, type PayloadSource, type PayloadSourceOptions } from './payload-source.ts'
 import { readPayload } from './read-payload.ts'
 
-// A flag service. The last known payload counts from the start; newer ones come in the background, and nobody ever waits for them.
+// A flag service. The last known payload counts from the start; newer ones come in the background, and nothing ever waits for them.
 
 export interface RemoteSource extends FlagSource, Pick<PayloadSource, 'payload'> {
-  /** When the payload that counts was fetched; undefined before the first. */
+  /** When the current payload was fetched; undefined before the first. */
   readonly fetchedAt: () => number | undefined
-  /** Begins to ask, now if the last known payload is old, and then again and again. Returns at once. */
+  /** Starts asking: now if the last known payload is old, then at intervals. Returns at once. */
   readonly start: () => void
   /** Ends whatever is under way. */
   readonly close: () => void
@@ -26,11 +26,11 @@ export interface RemoteOptions extends Omit<PayloadSourceOptions, 'name'> {
   readonly answerMsMax?: number
 }
 
-/** How old a payload gets: a kill switch acts within it. */
+/** How old a payload may get: a kill switch takes effect within this time. */
 const REFRESH_MS = 5 * 60_000
 const ANSWER_MS_MAX = 10_000
 
-/** Reads what is known; asks nobody. */
+/** Reads the stored payload; does not ask the service. */
 export async function openRemoteSource(options: RemoteOptions): Promise<RemoteSource> {
   const { url, home, now, refreshMs = REFRESH_MS } = options
   const name = URL.parse(url)?.host ?? 'flag service'
@@ -45,7 +45,7 @@ export async function openRemoteSource(options: RemoteOptions): Promise<RemoteSo
   await source.settled()
   const dueInMs = (): number => {
     const age = known ? now() - known.fetchedAt : Number.NaN
-    // A time in the future, or none that can be read: it is due.
+    // A future or unreadable time means that it is due.
     return age >= 0 && age < refreshMs ? refreshMs - age : 0
   }
   const run = async (): Promise<void> => {
@@ -74,7 +74,7 @@ interface Refreshing {
   readonly report: (problem: string) => void
 }
 
-/** What is known now; undefined where nothing new is. */
+/** The new payload; undefined if there is nothing new. */
 async function refresh(
   { options, known, source, report }: Refreshing,
   signal: AbortSignal,
@@ -89,7 +89,7 @@ async function refresh(
   for (const { message } of problems) report(`${message}. ${standing(known)}`)
   if (!payload) return undefined
   source.take(payload)
-  // With its mark, a payload that is wrong in part would be passed over in silence next time.
+  // With its ETag, a partly wrong payload would silently count as unchanged next time.
   const etag = problems.length === 0 ? fetched.etag : undefined
   return await keep({ url, payload, fetchedAt: now(), etag }, home, report)
 }

@@ -4,14 +4,14 @@ import { parseSwitch, parseTokens, readCompactionSwitches } from 'palimpsest/tok
 import type { Settings } from '../agent/settings/settings-shape.ts'
 import type { World } from '../world.ts'
 
-// What the environment and the settings say in words of their own, as flags. They come before file and service.
+// What environment and settings say under names of their own, as flags. They come before file and service.
 
 export interface StatedFlags {
   readonly sources: readonly FlagSource[]
   readonly warnings: readonly string[]
 }
 
-/** Tokens from which on the provider is to clear. */
+/** Number of tokens from which the provider should clear. */
 export const SERVER_LIMIT = 'PALIMPSEST_CONTEXT_MAX_INPUT'
 
 /** Whether memories are saved after a turn. */
@@ -38,7 +38,7 @@ export function statedFlags(
         'auto-compact': auto ? undefined : false,
         collapse: collapse?.value,
         'memory-extraction': extracts?.value,
-        // Who sets its limit wants it.
+        // A user who sets its limit wants it.
         'server-clearing': serverLimit === undefined ? undefined : true,
       }),
       sourceOf('settings', {
