@@ -2,14 +2,14 @@ import { UsageError } from 'palimpsest'
 import type { PinOutcome, RestoreOutcome, UndoOutcome } from 'palimpsest/conversation'
 import type { BlockRef } from 'palimpsest/transcript'
 
-// What a change of the view came to, in a sentence. What cannot be meant is a `UsageError`.
+// The result of a change to the view, in a sentence. An impossible request is a `UsageError`.
 
 export interface ChangeText {
   readonly text: string
   readonly isDone: boolean
 }
 
-/** `typed`: as the user named it. */
+/** `typed`: the id as the user gave it. */
 export function undoneText(outcome: UndoOutcome, typed: string): ChangeText {
   switch (outcome.kind) {
     case 'undone': {

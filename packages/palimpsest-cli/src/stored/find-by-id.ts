@@ -1,24 +1,24 @@
 import { UsageError } from 'palimpsest'
 
-// Screens show the first characters of an id, and every command takes them.
+// Screens show the first characters of an id, and every command accepts them.
 
-/** What a screen shows of an id, and the least that stands for one. */
+/** Characters of an id on a screen, and the fewest that identify one. */
 export const ID_CHARS = 8
 
-/** So many ids that begin alike are told; the others are counted. */
+/** How many ids with the same start are listed; the others are counted. */
 const TOLD_MAX = 5
 
 export interface Identified {
   readonly id: string
-  /** What tells it from others that begin alike. */
+  /** What tells it apart from others with the same start. */
   readonly about?: string
 }
 
-/** The one of that id, else the only one whose id begins so. Undefined where there is none; throws where there are several. */
+/** The item with that id, otherwise the only one whose id begins with it. Undefined if there is none; throws if there are several. */
 export function findById<Of extends Identified>(
   typed: string,
   all: readonly Of[],
-  /** As the sentence names them: `sessions`. */
+  /** The plural noun for the error: `sessions`. */
   kind: string,
 ): Of | undefined {
   const exact = all.find(({ id }) => id === typed)

@@ -4,7 +4,7 @@ import type { Entry } from 'palimpsest/transcript'
 import { findById } from './find-by-id.ts'
 import type { StoredSession } from './open-stored.ts'
 
-/** By its id or the beginning of it, in view or long out of it. */
+/** Finds an entry by its id or the start of it, whether or not it is still in view. */
 export async function findEntry(
   id: string,
   { view, opened }: Pick<StoredSession, 'view' | 'opened'>,

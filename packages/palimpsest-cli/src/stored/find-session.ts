@@ -15,7 +15,7 @@ export interface FoundSession {
   readonly path: string
 }
 
-/** The session of that id, or whose id begins so, in any project; without one, the session of this project that was used last. */
+/** The session with that id or prefix, in any project; without an id, the last used session of this project. */
 export async function findSession(id: string | undefined, world: World): Promise<FoundSession> {
   if (id !== undefined) return (await sessionNamed(id, world)) ?? noSession(id)
   const folders = await projectFolders(world)
@@ -25,7 +25,7 @@ export async function findSession(id: string | undefined, world: World): Promise
   throw new UsageError('no session in this folder yet; `palimpsest sessions` lists those of all folders')
 }
 
-/** By an id of ours, an id of another agent's session of this project, the beginning of either, or a path to one. */
+/** Accepts an id of ours, an id of another agent's session of this project, the start of either, or a path. */
 export async function whichSession(which: string, world: World): Promise<FoundSession> {
   if (!which.includes('/') && !which.endsWith('.jsonl'))
     return (await sessionNamed(which, world)) ?? (await otherAgentsSession(which, world)) ?? noSession(which)
@@ -46,12 +46,12 @@ async function otherAgentsSession(
   return findById(id, found.flat(), 'sessions')
 }
 
-/** Where this project's sessions lie. */
+/** Folders with this project's sessions. */
 export async function projectFolders(world: World): Promise<readonly string[]> {
   return await foldersOf(await mainWorktree(world.cwd), await projectsIn(world))
 }
 
-/** A name that begins alike may be another project's: its `project.json` decides. */
+/** A folder with a similar name may belong to another project: its `project.json` decides. */
 async function foldersOf(project: string, projects: string): Promise<readonly string[]> {
   const slug = projectSlug(project)
   const folders: string[] = []
@@ -63,7 +63,7 @@ async function foldersOf(project: string, projects: string): Promise<readonly st
   return folders
 }
 
-/** Undefined where no project of ours has one of that id. */
+/** Undefined if no project of ours has a session with that id. */
 async function sessionNamed(id: string, world: World): Promise<FoundSession | undefined> {
   const projects = await projectsIn(world)
   requireSessionId(id)
@@ -96,7 +96,7 @@ async function sessionsIn(folder: string): Promise<FoundSession[]> {
   return names.map((name) => ({ id: name.slice(0, -'.jsonl'.length), path: join(folder, name) }))
 }
 
-/** No folder is no session; one that cannot be read is told, for there may be some in it. */
+/** A missing folder has no sessions. One that cannot be read is an error, because it may have some. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   return await readdir(folder).catch((error: unknown) => {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return []

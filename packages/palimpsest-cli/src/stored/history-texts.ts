@@ -2,7 +2,7 @@ import type { Breakers } from 'palimpsest/engine'
 
 import type { SessionHistory } from './session-history.ts'
 
-/** How often a session was compacted, by whom, and what no longer acts by itself: for people, a line each. */
+/** How often a session was compacted, by what, and what no longer runs automatically: one line each, for people. */
 export function historyTexts(
   { compactions }: Pick<SessionHistory, 'compactions'>,
   breakers: Breakers,

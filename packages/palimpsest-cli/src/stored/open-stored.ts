@@ -16,7 +16,7 @@ import { readWindow } from '../run/window-settings.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 import type { ChangeText } from './change-texts.ts'
 
-// A stored session, opened to change what is in its view: locked, with what is needed to say how large the view would be.
+// A stored session, opened to change its view: locked, with what is needed to compute the size of the view.
 
 export interface StoredSession {
   readonly opened: OpenedSession
@@ -24,7 +24,7 @@ export interface StoredSession {
   readonly changes: ViewChanges
 }
 
-/** Opens it, does the work, closes it. Throws a `StorageError` where somebody else has it open. */
+/** Opens it, does the work, closes it. Throws a `StorageError` if another process has it open. */
 export async function withStored<T>(
   id: string | undefined,
   world: World,
@@ -40,7 +40,7 @@ export async function withStored<T>(
   }
 }
 
-/** What was done goes to stdout; what was not is an error. */
+/** Prints a completed change to stdout; anything else is an error. */
 export function tellChange({ text, isDone }: ChangeText, world: World): ExitCode {
   if (isDone) world.print(`${text}\n`)
   else world.printError(`palimpsest: ${text}\n`)
@@ -70,7 +70,7 @@ async function storedSession(opened: OpenedSession, home: string, world: World):
   return { opened, view, changes }
 }
 
-/** The model of a session, also of one that another agent recorded. */
+/** The model of a session, including one that another agent recorded. */
 export function modelOf({ prefix, log }: View): string {
   const answered = log.findLast((entry) => entry.kind === 'message' && entry.model !== undefined)
   return prefix?.model ?? (answered?.kind === 'message' ? answered.model : undefined) ?? 'unknown'

@@ -8,7 +8,7 @@ import { pinnedText } from './change-texts.ts'
 import { findEntry } from './find-entry.ts'
 import { tellChange, withStored, type StoredSession } from './open-stored.ts'
 
-/** What is pinned is never cleared, and goes through every compaction word for word. */
+/** Pins messages: they are never cleared, and every compaction keeps them word for word. */
 export async function runPin(input: CommandInput, world: World): Promise<ExitCode> {
   if (input.words.length === 0)
     throw new UsageError(
@@ -23,7 +23,7 @@ export async function runPin(input: CommandInput, world: World): Promise<ExitCod
   })
 }
 
-/** `ID:N` is block N of a message; an id may hold a colon too. */
+/** `ID:N` is block N of a message; an id may contain a colon too. */
 async function targetOf(word: string, stored: StoredSession): Promise<PinTarget> {
   const whole = await findEntry(word, stored)
   if (whole) return { entry: whole.id }

@@ -6,10 +6,10 @@ import type { CommandInput } from '../commands/command.ts'
 import { palimpsestHome } from '../run/palimpsest-home.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 
-/** Shorter texts stand everywhere. */
+/** Shorter texts occur everywhere. */
 const TEXT_CHARS_MIN = 6
 
-/** Takes a text out of all that is stored. It is never printed. */
+/** Removes a text from everything stored. The text is never printed. */
 export async function runPurge({ words }: CommandInput, world: World): Promise<ExitCode> {
   const text = await textOf(words, world)
   const home = await openHome(palimpsestHome(world))

@@ -7,7 +7,7 @@ import { restoredText } from './change-texts.ts'
 import { findEntry } from './find-entry.ts'
 import { tellChange, withStored } from './open-stored.ts'
 
-/** Brings something back that left the view: word for word, at the end, so that nothing before it changes. */
+/** Restores what left the view: word for word, at the end, so that nothing before it changes. */
 export async function runRestore(input: CommandInput, world: World): Promise<ExitCode> {
   const [typed] = input.words
   if (typed === undefined)

@@ -7,7 +7,7 @@ import { undoneText } from './change-texts.ts'
 import { findEntry } from './find-entry.ts'
 import { tellChange, withStored } from './open-stored.ts'
 
-/** Takes a compaction or a clearing back: an entry that voids another. Nothing that came after it goes. */
+/** Undoes a compaction or a clearing, with an entry that voids another. What came after it stays. */
 export async function runUndo(input: CommandInput, world: World): Promise<ExitCode> {
   const [typed] = input.words
   if (typed === undefined) throw new UsageError('Undo which removal? `palimpsest context` lists their ids')

@@ -4,11 +4,11 @@ import { StorageError, UsageError } from 'palimpsest'
 import { kindOfFile, loadTranscript } from 'palimpsest/node'
 import { viewOf } from 'palimpsest/transcript'
 
-// A file that the user names as a session. What it is instead is said before anything is made of it.
+// Checks a file that the user names as a session. If it is something else, the user learns that before anything is done with it.
 
 const WHERE = '`palimpsest sessions` lists what can be resumed'
 
-/** Throws unless there is a plain file that can be read. */
+/** Throws unless the path is a plain, readable file with content. */
 export async function requireSessionFile(path: string): Promise<void> {
   const found = await stat(path).catch((error: unknown) => {
     throw new UsageError(`${notThere(path, error)}; ${WHERE}`, { cause: error })
@@ -23,12 +23,12 @@ export async function requireSessionFile(path: string): Promise<void> {
     )
   })
   if (first === 0) throw new UsageError(`${path} is empty: there is no session in it; ${WHERE}`)
-  // What the system makes up when it is read, such as files below /proc, has no size.
+  // Files that the system generates when they are read, such as those below /proc, have no size.
   if (found.size === 0)
     throw new UsageError(`${path} is no file on a disk, so there is no session in it; ${WHERE}`)
 }
 
-/** Throws unless somebody speaks in it. */
+/** Throws unless the file holds a conversation. */
 export async function requireConversation(path: string): Promise<void> {
   await requireSessionFile(path)
   const loaded = await loadTranscript(path).catch((error: unknown) => {

@@ -3,20 +3,20 @@ import type { Entry } from 'palimpsest/transcript'
 
 import { createCostOf } from 'palimpsest/ledger'
 
-/** The conversation's own answers. */
+/** Source name for the conversation's own answers. */
 const CONVERSATION = 'main'
-/** A boundary of another agent does not say who wrote its summary. */
+/** Boundaries of other agents do not say who wrote the summary. */
 const UNKNOWN_PATH = 'unknown'
 
-/** What a session's whole file tells, what left the view long ago included. */
+/** What a session's whole file says, including what left the view long ago. */
 export interface SessionHistory {
-  /** US dollars by who asked: the conversation, and calls beside it. */
+  /** US dollars by source: the conversation, and calls beside it. */
   readonly costs: { readonly [source: string]: number }
-  /** Compactions by who wrote their summary. */
+  /** Compactions by the writer of their summary. */
   readonly compactions: { readonly [path: string]: number }
 }
 
-/** `known` are all entries where they are loaded already. */
+/** `known`: all entries, if they are already loaded. */
 export async function readHistory(
   path: string,
   known: readonly Entry[] | undefined,

@@ -1,4 +1,4 @@
-/** What to type to take a removal back. */
+/** The command that undoes a removal. */
 export function undoCommand(id: string, session: string): string {
   return `palimpsest undo ${id} --session ${session}`
 }
