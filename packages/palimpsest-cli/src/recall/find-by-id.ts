@@ -3,9 +3,9 @@ import { createBlobStore, openRecall, readStored, readStoredFile, type RecallPla
 import { recallById, type RecallHit } from 'palimpsest/recall'
 import type { BlobRef, Entry } from 'palimpsest/transcript'
 
-// What stands under an id that a text named, whole. The index tells the file; without it all files of the project are read.
+// The whole content under an id that a text named. The index knows the file; without it, all files of the project are read.
 
-/** Messages in a row may be a whole conversation: then their ids come back. */
+/** A range may be a whole conversation: beyond this size, only ids come back. */
 const RANGE_CHARS_MAX = 200_000
 
 export async function findById(

@@ -2,17 +2,17 @@ import { stat } from 'node:fs/promises'
 
 import { createIndexer, type RecallPlace } from 'palimpsest/node'
 
-// The index of the project follows the conversation, beside its turns.
+// Keeps the project's index up to date with the conversation, beside its turns.
 
-/** A run that ends sooner leaves it to the next one. */
+/** A run that ends sooner leaves this to the next one. */
 const FIRST_MS = 3_000
 const EVERY_MS = 30_000
 
 export interface KeepIndexedOptions {
   readonly place: RecallPlace
-  /** Of this session: while it does not grow, there is nothing to do. */
+  /** Transcript of this session: while it does not grow, there is nothing to do. */
   readonly transcript: string
-  /** Asked each time. */
+  /** Checked each time. */
   readonly isOn: () => boolean
 }
 

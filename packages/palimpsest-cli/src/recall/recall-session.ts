@@ -11,11 +11,11 @@ import type { BlobRef, Entry, EntryId } from 'palimpsest/transcript'
 
 import { memoriesElsewhere } from '../memory/memory-scopes.ts'
 
-// What was ever said in a conversation and in others of its project, for the model that leads it: by words, by a file, by time, or by an id
-// that a text named. Reads transcripts, stored results and memories of the project, and nothing else.
+// Searches everything ever said in a conversation and in others of its project, for the conversation's model: by words, by a file, by time,
+// or by an id that a text named. Only reads transcripts, stored results and memories of the project.
 
 export interface SessionRecall {
-  /** The best places first, those of this conversation before others. */
+  /** Best places first, those of this conversation before others. */
   readonly byWords: (wish: SessionWish, signal: AbortSignal) => Promise<RecallAnswer>
   readonly byId: (id: string, charsMax: number, signal: AbortSignal) => Promise<Recalled>
   readonly close: () => void
@@ -36,7 +36,7 @@ export interface SessionWish {
 export interface RecalledSession {
   readonly project: ProjectFolder
   readonly id: string
-  /** The transcript. */
+  /** Path of the transcript. */
   readonly path: string
   readonly blobs: BlobStore
 }

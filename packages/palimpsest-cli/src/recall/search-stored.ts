@@ -20,12 +20,12 @@ import type { World } from '../world.ts'
 
 export interface SearchWish {
   readonly query: string
-  /** What stands under it, in place of a search. */
+  /** Shows what is under this id, instead of a search. */
   readonly id?: string | undefined
   readonly limit: number
-  /** One session: an id, or a file. All of the project without it. */
+  /** One session: an id, or a file. Absent: the whole project. */
   readonly session?: string | undefined
-  /** What a call read, wrote or named. */
+  /** A file that a call read, wrote or named. */
   readonly file?: string | undefined
   readonly since?: number | undefined
   readonly until?: number | undefined
@@ -33,13 +33,13 @@ export interface SearchWish {
   readonly scansAll: boolean
 }
 
-/** Whoever searches waits; the newest files are read first. */
+/** Time limit, because the user waits; the newest files are read first. */
 const SCAN_MS_MAX = 20_000
-/** Where the index holds none of the words, they may be parts of some. */
+/** If the index has none of the words, they may be parts of longer ones. */
 const SCAN_AGAIN_MS_MAX = 2_000
-/** What the index lacks is mostly little. A larger rest is left to the next search, and read from the files in this one. */
+/** Usually little is missing from the index. If more is missing, the next search indexes the rest, and this one reads it from the files. */
 const UPDATE_MS_MAX = 2_000
-/** Nobody else waits for this process. */
+/** Large slices: nothing else waits for this process. */
 const SLICE_BYTES = 1 << 20
 
 export async function searchStored(wish: SearchWish, given: World): Promise<RecallAnswer> {
@@ -81,7 +81,7 @@ async function inProject(place: RecallPlace, search: RecallSearch, { signal }: W
   try {
     const late = AbortSignal.any([AbortSignal.timeout(UPDATE_MS_MAX), signal])
     const isWhole = search.scansAll === true || (await recall.update({ sliceBytes: SLICE_BYTES }, late))
-    // What could not be indexed is read: whoever asked waits for an answer, not for half of one.
+    // Reads what could not be indexed: the user waits for a complete answer.
     const scanMsMax = isWhole ? (search.scanMsMax ?? SCAN_AGAIN_MS_MAX) : SCAN_MS_MAX
     return await recall.search({ ...search, scanMsMax }, signal)
   } finally {
@@ -89,7 +89,7 @@ async function inProject(place: RecallPlace, search: RecallSearch, { signal }: W
   }
 }
 
-/** A transcript that lies elsewhere has no index. */
+/** A transcript outside the home has no index. */
 async function inFile(path: string, { query: text, limit }: SearchWish, world: World): Promise<RecallAnswer> {
   const query = toQuery(text)
   if (!query) throw new UsageError('recall: a file outside PALIMPSEST_HOME is searched by words only')
