@@ -2,7 +2,7 @@ import type { AgentEvent } from '../agents/agent-host.ts'
 
 // What agents do, as lines of a stream. A message of an agent names the call that started it.
 
-/** Undefined where a line would say nothing new. */
+/** Undefined if a line would say nothing new. */
 export function agentLine({ agent, ...told }: AgentEvent, sessionId: string): object | undefined {
   const { id, type, description, toolUseId } = agent
   const session_id = sessionId

@@ -7,13 +7,12 @@ import { toStorageError } from 'palimpsest/node'
 
 import { systemCode } from '../agent/files/system-code.ts'
 
-// Files that a flag names: reports and exports. The folder may be anybody's, and a link that lies there must not decide what is
-// overwritten.
+// Files that a flag names: reports and exports. The folder may belong to anyone, so a link in it must not decide what is overwritten.
 
-/** What sessions said is nobody else's to read. */
+/** Sessions are private. */
 const FILE_MODE = 0o600
 
-/** Writes it from its beginning on; what stood there is gone. Throws a `UsageError` that names the flag. */
+/** Writes the file from its beginning, in place of any old content. Throws a `UsageError` that names the flag. */
 export async function writeOutputFile(
   flag: string,
   path: string,
@@ -29,13 +28,13 @@ export async function writeOutputFile(
   }
 }
 
-/** Tried before the work begins: what stands there stays until there is something else. */
+/** Checked before the work begins: the old content stays until there is a replacement. */
 export async function checkOutputFile(flag: string, path: string): Promise<void> {
   await (await openWith(flag, path, 0)).close()
 }
 
 async function openWith(flag: string, path: string, more: number): Promise<FileHandle> {
-  // Channels like /dev/stdout are links too, of the system's own making. A pipe that nobody reads would wait for ever.
+  // Channels like /dev/stdout are links too, made by the system. A pipe that no one reads would block forever.
   const follows = isBelow('/dev', path) ? 0 : constants.O_NOFOLLOW | constants.O_NONBLOCK
   try {
     return await open(path, constants.O_WRONLY | constants.O_CREAT | follows | more, FILE_MODE)

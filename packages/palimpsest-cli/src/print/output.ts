@@ -11,8 +11,8 @@ import { checkedText } from '../run/compaction/checked-text.ts'
 import { letterLine } from '../team/letter-line.ts'
 import type { World } from '../world.ts'
 
-// What a headless run prints. `stream-json` is the shape that scripts around existing coding agents read: one object a line, `init`
-// first, `result` last. Only what is on disk is printed.
+// What a headless run prints. `stream-json` has the shape that scripts around existing coding agents read: one object per line, `init`
+// first, `result` last. Only prints what is on disk.
 
 export const FORMATS = ['text', 'json', 'stream-json'] as const
 export type Format = (typeof FORMATS)[number]
@@ -31,15 +31,15 @@ export interface RunResult {
   readonly durationMs: number
   readonly usage: RunUsage
   readonly costUsd: number
-  /** The same by who asked: the conversation, and each kind of call beside it. */
+  /** The same by source: the conversation, and each kind of call beside it. */
   readonly costs: { readonly [source: string]: number }
-  /** Of that, what nobody billed us for: answers that were broken off. */
+  /** The part that was never billed to us: answers that were broken off. */
   readonly estimatedUsd: number
-  /** By who wrote the summary. */
+  /** Count by the writer of the summary. */
   readonly compactions: { readonly [path: string]: number }
   /** Text of the last answer. */
   readonly text: string
-  /** Of the leader of a team: what the team did. */
+  /** For a team's leader: what the team did. */
   readonly team?: object | undefined
 }
 
@@ -77,7 +77,7 @@ export interface Output {
   /** What an agent does. */
   readonly agent: (event: AgentEvent) => void
   readonly end: (result: RunResult) => void
-  /** The run broke off: the disk or we are to blame. Whoever caught it tells the user; a stream still gets its last line. */
+  /** The run failed through the disk or a bug. The caller tells the user; a stream still gets its last line. */
   readonly breakOff: (result: RunResult, problem: string) => void
 }
 
@@ -105,7 +105,7 @@ export function createOutput(
   }
 }
 
-/** The answer alone on stdout; what the user should know besides goes to stderr. */
+/** Only the answer goes to stdout; everything else the user should know goes to stderr. */
 function textOutput(world: Pick<World, 'print' | 'printError'>): Output {
   const { print, printError } = world
   return {
@@ -122,7 +122,7 @@ function textOutput(world: Pick<World, 'print' | 'printError'>): Output {
   }
 }
 
-/** The longest that a stream is silent: whoever reads it knows that the run is alive, whatever it waits for. */
+/** Longest silence of a stream, so that its reader knows that the run is alive, whatever it waits for. */
 const SILENCE_MS_MAX = 20_000
 
 function streamOutput(facts: RunFacts, world: Pick<World, 'print' | 'printError'>): Output {
@@ -177,14 +177,14 @@ function streamOutput(facts: RunFacts, world: Pick<World, 'print' | 'printError'
   }
 }
 
-/** Beats when nothing else was told for so long. */
+/** Beats when nothing was printed for that long. */
 function createPulse(beat: () => void): { readonly restart: () => void; readonly stop: () => void } {
   let timer: NodeJS.Timeout | undefined
   return {
     restart: () => {
       clearTimeout(timer)
       timer = setTimeout(beat, SILENCE_MS_MAX)
-      // It tells of work, and is none.
+      // The pulse must not keep the process alive.
       timer.unref()
     },
     stop: () => clearTimeout(timer),
@@ -192,7 +192,7 @@ function createPulse(beat: () => void): { readonly restart: () => void; readonly
 }
 
 function engineLines(entry: Entry, facts: RunFacts): readonly object[] {
-  // A copy that a boundary keeps was printed as what it repeats.
+  // A boundary's copy of a kept message was already printed as the original.
   if (entry.kind === 'message') return entry.part === 'kept' ? [] : [messageLine(entry, facts)]
   if (entry.kind !== 'boundary') return []
   const { trigger, preTokens, postTokens, messagesSummarized } = entry.meta
@@ -228,7 +228,7 @@ function messageLine(entry: MessageEntry, facts: RunFacts): object {
     session_id: facts.sessionId,
     parent_tool_use_id: null,
     uuid: entry.id,
-    // Nobody said it: it stands for what was said.
+    // No one said it: it stands for what was said.
     isSynthetic: entry.part === 'summary' || entry.part === 'attachment' ? true : undefined,
   }
 }
@@ -270,20 +270,20 @@ function subtypeOf({ reason }: TurnEnd): Subtype {
   return reason === 'max-rounds' ? 'error_max_turns' : 'error_during_execution'
 }
 
-/** What the user should know while it runs: waits, calls that were not permitted. On stderr, whatever the format. */
+/** What the user should know during the run: waits, calls that were not permitted. On stderr, in every format. */
 export function noteEvent(event: LoopEvent, { printError }: Pick<World, 'printError'>): void {
   const text = noteOf(event)
   if (text !== undefined) printError(`${toPrintable(text)}\n`)
 }
 
-/** And, where no line on stdout tells of it, compactions. */
+/** Also reports compactions, if no line on stdout does. */
 function noteAll(event: LoopEvent, world: Pick<World, 'printError'>): void {
   noteEvent(event, world)
   for (const entry of event.type === 'engine' ? event.entries : [])
     if (entry.kind === 'boundary') world.printError(`${toPrintable(compactedText(entry.meta))}\n`)
 }
 
-/** What a compaction did, in a line. */
+/** What a compaction did, in one line. */
 export function compactedText({ preTokens, postTokens, path, proof }: BoundaryEntry['meta']): string {
   const checked = proof ? `; ${checkedText(proof)}` : ''
   return `compacted: ${preTokens} to ~${postTokens ?? '?'} tokens (by ${path ?? 'unknown'}${checked})`
@@ -298,7 +298,7 @@ function noteOf(event: LoopEvent): string | undefined {
   return event.type === 'tool-end' ? event.denied : undefined
 }
 
-/** Where nothing that was sent had changed, there is nothing for the user to mend. */
+/** If nothing that was sent had changed, there is nothing for the user to fix. */
 function breakNote({ cause, path, expectedTokens, readTokens }: CacheBreak): string | undefined {
   if (cause === 'unknown') return undefined
   return `the prompt cache broke at ${path}: ${expectedTokens} tokens were expected from it, ${readTokens} came`

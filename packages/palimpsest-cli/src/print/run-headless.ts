@@ -15,13 +15,13 @@ export interface HeadlessRun {
   readonly prompt: string
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Agents in the background: what they bring is waited for. */
+  /** Agents in the background: the run waits for their results. */
   readonly agents?: Pick<Agents, 'settled' | 'takeMail' | 'end' | 'post'> | undefined
-  /** It waits for messages when it has answered. */
+  /** After its answer the run waits for messages. */
   readonly stays?: boolean | undefined
-  /** A plan that was handed in, and nobody was there to approve: it is the result. */
+  /** A plan that was handed in with no one there to approve it becomes the result. */
   readonly planning?: Pick<Planning, 'waiting'> | undefined
-  /** Told all that the conversation says, once the turn has ended, and how. */
+  /** Called once the turn has ended, with the whole conversation and how the turn ended. */
   readonly afterTurn?: ((log: ReturnType<Conversation['log']>, outcome: string) => Promise<void>) | undefined
 }
 
@@ -46,12 +46,12 @@ export async function runHeadless(run: HeadlessRun, output: Output, signal: Abor
   const result = withPlan(tally.result(), planning?.waiting(), conversation.id)
   output.end(result)
   await afterTurn?.(conversation.log(), result.end.reason)
-  // The answer is told: nobody waits for more than the end of the process.
+  // The answer is printed: only the end of the process is still awaited.
   await conversation.close(ENDING_WAIT_MS - (output.tellsCost ? COST_WAIT_MS : 0))
   return result
 }
 
-/** One turn on what agents and teammates have to say. False where nobody has, and nobody is waited for. */
+/** One turn on news from agents and teammates. False if there is none, and none is expected. */
 async function answerMail(
   { conversation, agents, stays }: HeadlessRun,
   told: (event: LoopEvent) => void,
@@ -72,12 +72,12 @@ async function answerMail(
   }
   if (signal.aborted) return false
   const isAnswered = await drive(conversation.listen(signal), told)
-  // All that waits was refused, or had been read before and cannot be removed.
+  // All waiting mail was refused, or was read before and cannot be removed.
   if (!isAnswered && stays) await main.arrived(signal)
   return isAnswered || stays === true
 }
 
-/** The plan, what the model says beside it, and why nothing came of it. */
+/** The plan, what the model says beside it, and why it was not carried out. */
 function withPlan(result: RunResult, plan: HandedPlan | undefined, session: string): RunResult {
   if (!plan || result.end.reason !== 'answered') return result
   const said = result.text.trim()
@@ -86,16 +86,16 @@ function withPlan(result: RunResult, plan: HandedPlan | undefined, session: stri
   return { ...result, text: parts.filter(Boolean).join('\n\n') }
 }
 
-/** Memories that are being saved are waited for so long, in all. */
+/** Longest wait for memories that are being saved, in total. */
 const ENDING_WAIT_MS = 30_000
 
-/** What is about to be known of the cost is waited for where it is told. */
+/** How long to wait for the last costs, if the result shows them. */
 const COST_WAIT_MS = 2_000
 
-/** The conversation's own answers. */
+/** Source name for the conversation's own answers. */
 const CONVERSATION = 'main'
 
-/** Sums up a turn as it goes. */
+/** Sums up a turn as it proceeds. */
 export function createTally(now: () => number): {
   readonly take: (event: LoopEvent) => void
   readonly result: () => RunResult
@@ -113,7 +113,7 @@ export function createTally(now: () => number): {
   return {
     take: (event) => {
       if (event.type === 'turn-end') end = event.end
-      // Summaries are on the bill too, and answers that were broken off.
+      // Summaries are on the bill too, and so are answers that were broken off.
       for (const entry of event.type === 'engine' ? event.entries : []) {
         const path = entry.kind === 'boundary' ? entry.meta.path : undefined
         if (path !== undefined) compactions.set(path, (compactions.get(path) ?? 0) + 1)
@@ -138,7 +138,7 @@ export function createTally(now: () => number): {
   }
 }
 
-/** The next answer goes on where this one stopped. */
+/** The next answer continues where this one stopped. */
 function isUnfinished({ message }: MessageEntry): boolean {
   const reason = 'stop_reason' in message ? message.stop_reason : undefined
   return reason === 'max_tokens' || reason === 'pause_turn'
