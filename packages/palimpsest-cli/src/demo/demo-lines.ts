@@ -9,16 +9,16 @@ import { pathName } from '../tui/screen/turn-lines.ts'
 import { line, span, type StyledLine } from '../tui/text/styled-line.ts'
 import type { WindowReading } from '../run/window-settings.ts'
 
-// What the demo shows of what happens: a line for each round, and one for everything that the layers do.
+// What the demo shows: a line for each round, and one for everything the layers do.
 
 export interface ShownResults {
-  /** Which tool a result belongs to. */
+  /** The tool that a result belongs to. */
   readonly nameOf: (toolUseId: string) => string
-  /** The first time that a result is asked about: which part of it stays may be decided again before anybody sees it. */
+  /** True the first time a result is asked about: later decisions about which part of it stays are not shown again. */
   readonly isNew: (toolUseId: string) => boolean
 }
 
-/** What an event looks like; nothing for most. */
+/** The lines for an event; empty for most. */
 export function eventLines(event: LoopEvent, shown: ShownResults): readonly StyledLine[] {
   if (event.type === 'engine') return event.entries.flatMap((entry) => engineLines(entry, shown))
   if (event.type === 'cache-break')
@@ -62,7 +62,7 @@ function compactedLines({ meta }: BoundaryEntry): readonly StyledLine[] {
   const size = `${number(preTokens)} → ${number(postTokens)} tokens`
   const what = `by ${pathName(path)}: ${size}, ${messagesSummarized} messages`
   if (!proof) return [happened('compacted', what)]
-  // On one line of the narrowest screen.
+  // Fits on one line of the narrowest screen.
   const checked = checkedText(proof)
     .replace(/^summary checked: /, '')
     .replace(' of them', '')
@@ -93,7 +93,7 @@ export interface Gauge {
 
 const BAR_CELLS = 28
 
-/** How full the window is, where it compacts, what the cache served and what it cost. */
+/** How full the window is, where it compacts, what the cache served, and the cost. */
 export function barLine({ used, bill }: Gauge, { window, thresholds }: WindowReading): StyledLine {
   const cellOf = (tokens: number): number =>
     Math.min(BAR_CELLS - 1, Math.floor((tokens / window.window) * BAR_CELLS))
@@ -108,7 +108,7 @@ export function barLine({ used, bill }: Gauge, { window, thresholds }: WindowRea
   return [span(`  ${cells.join('')} `, 'accent'), span(figures.join(' · '))]
 }
 
-/** What both ways of having the same session came to. */
+/** Compares both ways of running the same session. */
 export function reportLines(
   { managed, unmanaged }: { readonly managed: Stats; readonly unmanaged: Stats },
   { window, model }: { readonly window: number; readonly model: string },
@@ -128,7 +128,7 @@ export function reportLines(
   ]
 }
 
-/** As it came out, whichever is less. */
+/** Reports the result, whichever costs less. */
 function verdict(managed: Stats, unmanaged: Stats): readonly StyledLine[] {
   const share = managed.cost_usd / unmanaged.cost_usd
   const cost = share <= 1 ? `${percent(1 - share)} cheaper` : `${percent(share - 1)} more expensive`

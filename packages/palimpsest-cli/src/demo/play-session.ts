@@ -10,23 +10,23 @@ import type { WindowReading } from '../run/window-settings.ts'
 import type { World } from '../world.ts'
 import type { RecordedCall, RecordedSession, RecordedTurn } from './recorded-session.ts'
 
-// A recorded session through the agent as it is: its loop, its layers, its files. Only the ends are not real: the simulator answers what
-// was answered then and bills it, and the tools return what they returned then. Time is the simulator's.
+// Plays a recorded session through the real agent: its loop, its layers, its files. Only the ends are not real: the simulator gives and
+// bills the recorded answers, and the tools return the recorded results. Time is the simulator's.
 
 export const MODEL = 'claude-haiku-4-5'
-/** What passes between two requests, and between two turns. */
+/** Time between two requests, and between two turns. */
 const ROUND_MS = 15_000
 const TURN_MS = 90_000
-/** Before this turn the user is away for longer than anything is cached. */
+/** Before this turn the user is away for longer than anything stays cached. */
 export const BREAK_BEFORE_TURN = 2
 export const BREAK_MS = 70 * 60_000
 const START = Date.UTC(2026, 0, 5, 9)
 const ROUNDS_MAX = 100
 
 export interface PlayOptions {
-  /** Tokens; `unmanaged`: all that the model accepts, and nothing is taken out. */
+  /** Tokens; `unmanaged`: everything the model accepts, and nothing is removed. */
   readonly window: number | 'unmanaged'
-  /** A folder of its own. */
+  /** A folder for this session alone. */
   readonly folder: string
   readonly told: (event: PlayEvent) => Promise<void>
   readonly signal: AbortSignal
@@ -112,13 +112,13 @@ async function playTurns(
   await conversation.close()
 }
 
-/** Nothing of the user's: no keys, no settings, no other home. The address is never asked. */
+/** Nothing from the user: no keys, no settings, no other home. The address is never called. */
 function environment({ env }: World, folder: string): World['env'] {
   return {
     PATH: env['PATH'],
     PALIMPSEST_HOME: folder,
     PALIMPSEST_BASE_URL: 'http://127.0.0.1:9',
-    // The recorded session says what is answered, and has no later one.
+    // The recording has no answer for this call, and no later session needs it.
     PALIMPSEST_MEMORY_EXTRACT: '0',
   }
 }
@@ -142,7 +142,7 @@ function playedSetup(
   }
 }
 
-/** The same tools to the model; each call returns what it returned then. */
+/** The same tools for the model, but each call returns its recorded result. */
 function playedTools(
   tools: readonly LoopTool[],
   calls: readonly RecordedCall[],
@@ -164,7 +164,7 @@ function playedTools(
   }))
 }
 
-/** Only the conversation itself is scripted: summaries and notes are the offline model's. */
+/** Only the conversation itself is scripted: summaries and notes come from the offline model. */
 export function stepsOf({ turns }: RecordedSession): readonly ScriptStep[] {
   const answers = turns.flatMap((turn) => turn.answers)
   return answers.map((blocks) => ({ content: blocks.flatMap(scriptBlock), when: { source: 'main' } }))

@@ -23,7 +23,7 @@ export interface RecordedSession {
   readonly calls: readonly RecordedCall[]
 }
 
-/** In the source it lies two folders up, in the bundle one. */
+/** Two folders up in the source, one in the bundle. */
 export const RECORDING = new URL(
   import.meta.url.endsWith('.ts') ? '../../demo/session.jsonl' : '../demo/session.jsonl',
   import.meta.url,

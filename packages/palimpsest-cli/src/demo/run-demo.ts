@@ -14,16 +14,16 @@ import { barLine, eventLines, nextLines, reportLines, type ShownResults } from '
 import { BREAK_MS, MODEL, playSession, type PlayEvent } from './play-session.ts'
 import { readRecording, RECORDING, type RecordedSession } from './recorded-session.ts'
 
-// A recorded session, live, in a window that it overflows several times; then what that cost, against the same session unmanaged.
+// Plays a recorded session live, in a window that it overflows several times; then compares its cost with the same session unmanaged.
 
 const WINDOW_TOKENS = 36_000
-/** On a terminal, for all answers together. */
+/** Time for all answers together, on a terminal. */
 const SHOW_MS = 55_000
 const COLUMNS = 80
 const MINUTE_MS = 60_000
 
 export interface DemoOptions {
-  /** Without waiting, even on a terminal. */
+  /** No pauses, even on a terminal. */
   readonly isFast: boolean
 }
 
@@ -77,11 +77,11 @@ function openingLines({ turns }: RecordedSession): readonly StyledLine[] {
 interface Show {
   readonly print: (lines: readonly StyledLine[]) => void
   readonly told: (event: PlayEvent) => Promise<void>
-  /** The bar stays where it is, and these stand below it. */
+  /** The bar stays where it is, with these lines below it. */
   readonly end: (lines: readonly StyledLine[]) => void
 }
 
-/** On a terminal the bar is the last line and is drawn again; elsewhere it is printed at the end of a turn. */
+/** On a terminal the bar is the last line and is redrawn; elsewhere it is printed at the end of a turn. */
 function openShow({ turns }: RecordedSession, isFast: boolean, world: World): Show {
   const { terminal, env, signal } = world
   const columns = Math.min(terminal?.columns ?? COLUMNS, COLUMNS)
