@@ -9,9 +9,9 @@ import { toJson } from '../agent/settings/shape.ts'
 import type { World } from '../world.ts'
 import type { Finding } from './finding.ts'
 
-// A file to send along with a report: what is configured and how large things are. No content of conversations, no keys.
+// A file to send with a report: what is configured, and how large things are. No content of conversations, no keys.
 
-/** Values of these may be shown; of all other variables only that they are set. */
+/** Variables whose values may be shown; all others only show that they are set. */
 const PLAIN_VARIABLES = new Set([
   'DISABLE_COMPACT',
   'DISABLE_AUTO_COMPACT',
@@ -72,7 +72,7 @@ async function readOwnSettings(home: string): Promise<OwnSettings> {
     const values = toJson(node)
     return isJsonObject(values) ? { values, outline: SETTINGS_SHAPE.outline(node) } : NO_SETTINGS
   } catch {
-    // The findings say what is wrong with the file; its outline is then empty.
+    // The findings say what is wrong with the file; the outline is then empty.
     return NO_SETTINGS
   }
 }

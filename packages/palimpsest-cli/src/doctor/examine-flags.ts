@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts'
 
 const MINUTE_MS = 60_000
 
-/** Which flags are not what is built in, and who says so. Asks no service: what is known of it is shown. */
+/** Which flags differ from their built-in values, and which source says so. Does not ask the service: shows the last known payload. */
 export async function examineFlags(home: string, projectFolder: string, world: World): Promise<Finding[]> {
   const { settings } = await loadSettings({
     home,

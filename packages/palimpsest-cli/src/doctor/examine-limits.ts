@@ -5,10 +5,10 @@ import type { World } from '../world.ts'
 import type { Finding } from './finding.ts'
 
 const HOUR_MS = 3_600_000
-/** Of what the provider said: its first words name the numbers. */
+/** How much of the provider's words to show, in characters: the first ones name the numbers. */
 const SAID_CHARS_MAX = 120
 
-/** Windows that refusals taught: which, from what words, and for how long they count. */
+/** Windows learned from refusals: which, from what words, and how long they still count. */
 export async function examineLimits(home: string, { now }: Pick<World, 'now'>): Promise<Finding[]> {
   const { learned } = await readLimits(home, now())
   const found = Object.entries(learned).map(([key, kept]): Finding => ({
@@ -35,7 +35,7 @@ export async function forgetLimits(home: string, { now }: Pick<World, 'now'>): P
   }
 }
 
-/** An address may hold a token; its host is enough to tell. */
+/** An address may hold a token; its host is enough. */
 function describeLimit(key: string, { tokens }: KeptLimit): string {
   const space = key.lastIndexOf(' ')
   const endpoint = key.slice(space + 1)

@@ -25,7 +25,7 @@ import { examineFlags } from './examine-flags.ts'
 import { examineLimits } from './examine-limits.ts'
 import type { Finding } from './finding.ts'
 
-// What is misconfigured and how to mend it. Looks and changes nothing.
+// What is misconfigured, and how to fix it. Looks only, and changes nothing.
 
 const FREE_BYTES_MIN = 500 * 1024 * 1024
 const GROUP_AND_OTHERS = 0o077
@@ -51,7 +51,7 @@ export async function examine(home: string, nodeVersion: string, world: World): 
   return found.flat()
 }
 
-/** Whatever else is examined is in the home, and would only repeat what is wrong with it. */
+/** Everything else to examine is in the home, and would only repeat that the home is unusable. */
 async function examineWithout(
   problem: Error,
   nodeVersion: string,
@@ -65,7 +65,7 @@ async function examineWithout(
   ]
 }
 
-/** What cannot even be looked at is what a doctor is asked about. */
+/** If something cannot even be examined, that itself is a finding. */
 async function told(what: string, looking: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   return await looking.catch((error: unknown) => [{ what, state: 'bad' as const, text: sentenceOf(error) }])
 }
@@ -145,7 +145,7 @@ async function examineModel(home: string, projectFolder: string, world: World): 
   ]
 }
 
-/** A wrong address is what a doctor is asked about: told as a finding. */
+/** A wrong address becomes a finding. */
 function chosenModel(wishes: ModelWishes, world: World): ChosenModel | string {
   try {
     return chooseModel(wishes, world)
@@ -155,7 +155,7 @@ function chosenModel(wishes: ModelWishes, world: World): ChosenModel | string {
   }
 }
 
-/** Where it is asked, by its host alone: what doctor says is sent along with reports. */
+/** The endpoint, by its host only: users send doctor's output with reports. */
 function aboutOf({ about, address }: ChosenModel): string {
   const host = URL.parse(address ?? '')?.host
   return address === undefined || !host ? `(${about})` : `(${about.replace(address, () => host)})`
@@ -168,7 +168,7 @@ async function examineSearch(world: World): Promise<Finding[]> {
     : [{ what: 'search', state: 'good', text: program }]
 }
 
-/** Which of the two holds: a sandbox, or only what is proven to read. */
+/** Which of the two applies: a sandbox, or only commands proven to read. */
 async function examineSandbox(home: string, projectFolder: string, world: World): Promise<Finding[]> {
   const trusted = await isTrusted(home, projectFolder)
   const { settings } = await loadSettings({ home, projectFolder, isTrusted: trusted })
