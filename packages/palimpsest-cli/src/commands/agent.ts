@@ -31,7 +31,7 @@ export const agent: Command = {
     stay: { type: 'boolean' },
     debug: { type: 'boolean' },
     plain: { type: 'boolean' },
-    // Scripts around other agents give it with stream-json; ours is whole anyway. Here it tells whom it asks.
+    // Scripts around other agents pass it with stream-json; our stream is complete anyway. Here it shows which endpoint is asked.
     verbose: { type: 'boolean' },
   },
   wordsMax: 1,

@@ -13,12 +13,12 @@ export interface Command {
   readonly usage: string
   readonly summary: string
   readonly options: ParseArgsOptionsConfig
-  /** How many words beside the flags it takes. */
+  /** How many words beside the flags it accepts. */
   readonly wordsMax: number
   readonly run: (input: CommandInput, world: World) => Promise<ExitCode>
 }
 
-/** Named in the contract, and not there yet. It says so. */
+/** Named in the contract but not implemented yet; it says so. */
 export interface PlannedCommand {
   readonly name: string
   readonly usage: string

@@ -19,13 +19,13 @@ interface ContextDocument {
   readonly session: string
   readonly model: string
   readonly window: number
-  /** Of the window, what thresholds are reckoned from. */
+  /** The part of the window that thresholds are computed from. */
   readonly working: number
   readonly effective: number
-  /** What the conversation can hold at the most: what the screen shows the size of. */
+  /** The most the conversation can hold; the screen shows its size as a share of this. */
   readonly room: number
   readonly used: number
-  /** Something of it was not counted by the provider. */
+  /** Part of it was not counted by the provider. */
   readonly used_estimated: boolean
   readonly percent_left: number
   readonly thresholds: Thresholds
@@ -49,11 +49,11 @@ interface ContextDocument {
     }
   }
   readonly cost_usd: number
-  /** Of that, what nobody billed us for: answers that were stopped. Left out where it is nothing. */
+  /** The part that was never billed to us: answers that were stopped. Absent if zero. */
   readonly cost_estimated_usd?: number
-  /** Of that, by who asked: the conversation, and calls beside it. */
+  /** The cost by source: the conversation, and calls beside it. */
   readonly cost_by_source: SessionHistory['costs']
-  /** Of the whole session. */
+  /** Over the whole session. */
   readonly compactions: { readonly total: number; readonly by_path: SessionHistory['compactions'] }
   readonly breakers: { readonly [name in keyof Breakers]: BreakerDocument }
   readonly removals: readonly {
@@ -62,12 +62,12 @@ interface ContextDocument {
     readonly layer: Removal['layer']
     readonly what: string
     readonly tokens: number
-    /** What takes it back; null for a stored result, which can only be brought back. */
+    /** The command that undoes it; null for a stored result, which can only be restored. */
     readonly undo: string | null
-    /** Of a compaction: who wrote its summary, and how that was proved. */
+    /** For a compaction: who wrote the summary, and the result of its proof. */
     readonly path?: string | undefined
     readonly proof?: { readonly kept: number; readonly repaired: number; readonly invented: number }
-    /** As the request behind it was billed. */
+    /** As billed with the request after it. */
     readonly realised?:
       | {
           readonly tokens: number
@@ -145,7 +145,7 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   return { document, history: historyTexts(history, description.breakers), autoEnabled }
 }
 
-/** As the flags of this session have it. What is wrong with them, `palimpsest doctor` says. */
+/** The window with this session's flags. `palimpsest doctor` reports problems with them. */
 async function flagged(
   reading: WindowReading,
   { id, model, settings }: { readonly id: string; readonly model: string; readonly settings: Settings },
@@ -250,7 +250,7 @@ function toRealised(effect: EditEffect): Realised {
   }
 }
 
-/** The user's, and in a trusted folder the project's. */
+/** The user's settings, and in a trusted folder the project's. */
 async function settingsHere(world: World): Promise<Settings> {
   const { loadSettings } = await import('../agent/settings/load-settings.ts')
   const { isTrusted } = await import('../agent/settings/trust.ts')
@@ -261,7 +261,7 @@ async function settingsHere(world: World): Promise<Settings> {
   return (await loadSettings({ home, projectFolder, isTrusted: trusted })).settings
 }
 
-/** What a newcomer calls it, by layer. */
+/** Words for newcomers, by layer. */
 const REMOVED_BY = { 1: 'stored', 2: 'cleared', 3: 'compacted by notes', 4: 'compacted' } as const
 
 function toText({ document, history, autoEnabled }: ReadContext): string {

@@ -1,13 +1,13 @@
-// What `--help` says of each flag, and what a call looks like.
+// What `--help` says about each flag, and example calls.
 
-/** What it does; where it takes a value, the name of that first. */
+/** What the flag does; if it takes a value, the name of the value comes first. */
 export type FlagText = string | readonly [value: string, does: string]
 
 export interface CommandText {
   readonly flags: { readonly [flag: string]: FlagText }
   /** What the first word after the command may be. */
   readonly actions?: readonly (readonly [call: string, does: string])[]
-  /** Whole calls, with what they do. */
+  /** Complete calls, with what they do. */
   readonly examples: readonly (readonly [call: string, does: string])[]
 }
 

@@ -1,7 +1,7 @@
 import type { Command, PlannedCommand } from './command.ts'
 import { COMMAND_TEXTS, type FlagText } from './flag-texts.ts'
 
-/** The narrowest usual terminal, with the last column free: some terminals break the line when it is written. */
+/** The narrowest usual terminal, with the last column free: some terminals wrap when it is written. */
 const COLUMNS = 79
 
 type Row = readonly [left: string, right: string]
@@ -42,7 +42,7 @@ export function overview(commands: readonly Command[], planned: readonly Planned
   ].join('\n')
 }
 
-/** How it is called, what each flag does, and calls to start from. */
+/** Usage, what each flag does, and example calls. */
 export function commandHelp(command: Command): string {
   const { flags, actions = [], examples } = COMMAND_TEXTS[command.name] ?? { flags: {}, examples: [] }
   const options = Object.keys(command.options).flatMap((flag): readonly Row[] => {
@@ -72,7 +72,7 @@ function flagRow(flag: string, text: FlagText, { options }: Command): Row {
   return [`${short === undefined ? '' : `-${short}, `}--${flag} ${value}`.trimEnd(), says]
 }
 
-/** A left side that is longer is on a line of its own. */
+/** A longer left side gets its own line. */
 const LEFT_COLUMNS_MAX = 26
 const CALL_COLUMNS_MAX = 40
 

@@ -1,6 +1,6 @@
 import type { Command } from './command.ts'
 
-/** The one command that takes something out of transcripts. */
+/** The only command that removes text from transcripts. */
 export const purge: Command = {
   name: 'purge',
   usage: 'TEXT | -',

@@ -58,7 +58,7 @@ async function runRecall({ flags, words }: CommandInput, world: World): Promise<
   return DONE
 }
 
-/** One of the shape of `palimpsest recall --json`. */
+/** One row of `palimpsest recall --json`. */
 function toRow({ id, session, at, kind, quote, before, after, score }: RecallHit): object {
   return { id, session, at: isoTime(at), kind, quote, before, after, score }
 }
@@ -80,7 +80,7 @@ function isoTime(at: number): string | null {
   return Number.isNaN(at) ? null : new Date(at).toISOString()
 }
 
-/** A day is meant from its beginning, and until its end. */
+/** A day counts from its beginning, or until its end. */
 function timeOf(flag: 'since' | 'until', text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text)

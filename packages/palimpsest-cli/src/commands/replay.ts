@@ -30,7 +30,7 @@ export const replay: Command = {
 
 const WINDOW_DEFAULT = 200_000
 
-/** Below it no recorded agent's first prompt leaves room for a conversation. */
+/** With a smaller window, no recorded agent's first prompt leaves room for a conversation. */
 const WINDOW_MIN = 10_000
 
 const NARROW_COLUMNS = 80
@@ -39,7 +39,7 @@ const NARROW_COLUMNS = 80
 const SESSIONS_SLOWLY_DRAWN = 20
 
 interface Asked {
-  /** No files were named: these are the user's own. */
+  /** No files were named: these are the user's own sessions. */
   readonly isOwn: boolean
   readonly files: readonly SessionFile[]
   readonly strategies: readonly Strategy[]
@@ -127,7 +127,10 @@ interface Choice {
   readonly controls: readonly string[]
 }
 
-/** A control may be named. It is in every report, at the size of each strategy; where none is named, of palimpsest. */
+/**
+ * A control may be named among the strategies. Every report has controls at the size of each strategy; if only a control is named,
+ * palimpsest is added.
+ */
 function wishedStrategies(text = 'all', { CONTROLS, OWN, UNMANAGED }: Compared): Wish {
   const names = text.split(',').map((name) => name.trim())
   const isControl = (name: string): boolean => CONTROLS.includes(name)
@@ -150,7 +153,7 @@ interface Wish {
   readonly control?: string
 }
 
-/** Ablations are had by name, or all by `--ablation`. */
+/** Ablations are chosen by name, or all of them by `--ablation`. */
 function chosenStrategies(
   names: readonly string[],
   { main, ablations, withAblations, always, controls }: Choice,
@@ -229,7 +232,7 @@ async function replayAll(
   return { document: gathering.end(windows, why), failed }
 }
 
-/** On a terminal the verdict; whoever asks for more, or for parts, or pipes it on, gets all of it. */
+/** On a terminal prints the verdict; with --details or --ablation, or in a pipe, everything. */
 async function printed(
   document: ReplayDocument,
   flags: CommandInput['flags'],
@@ -242,7 +245,7 @@ async function printed(
   return (isWhole ? printReport : printSummary)(document, { columns, colours })
 }
 
-/** A path that cannot be written is known at once, and what stands there stays until there is a page. */
+/** Reports a path that cannot be written at once; the old content stays until there is a page. */
 async function checkPage(path: string): Promise<string> {
   const { checkOutputFile } = await import('../print/output-file.ts')
   await checkOutputFile('--html', path)

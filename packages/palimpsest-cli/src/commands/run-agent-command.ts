@@ -21,7 +21,7 @@ import { INPUT_BYTES_MAX } from '../run/read-input.ts'
 import { palimpsestHome } from '../run/palimpsest-home.ts'
 import { DONE, FAILED, type ExitCode, type World } from '../world.ts'
 
-/** Rounds of one turn, where nobody says how many. */
+/** Default number of rounds in one turn. */
 const ROUNDS_MAX = 200
 
 export async function runAgentCommand(input: CommandInput, world: World): Promise<ExitCode> {
@@ -29,7 +29,7 @@ export async function runAgentCommand(input: CommandInput, world: World): Promis
   return await runPrint(await promptOf(input, world), input, world)
 }
 
-/** Without a terminal: what is piped in is the prompt; where nothing is, and nothing was asked for, the demo runs. */
+/** Without a terminal, piped input is the prompt; without input, words and flags, the demo runs. */
 async function talkOrShow(input: CommandInput, world: World): Promise<ExitCode> {
   const { console } = world
   if (console) return await talk(input, world, console)
@@ -142,7 +142,7 @@ async function foldersOf(input: CommandInput, world: World): Promise<readonly st
   return await Promise.all(text.split('\n').map(async (path) => await folderOf(path, world, 'add-dir')))
 }
 
-/** Words of the command, and behind them what is piped in. A dash alone stands for the pipe. */
+/** The words of the command, followed by what is piped in. A dash alone stands for the pipe. */
 async function promptOf(command: CommandInput, world: World): Promise<string> {
   const words = command.words.find((word) => word !== '-')
   const input = await world.readInput(words === undefined)
@@ -163,7 +163,7 @@ function sessionOf(input: CommandInput, world: World): SessionChoice {
   const goesOn = input.flags['continue'] === true
   if ([which !== undefined, id !== undefined, goesOn].filter(Boolean).length > 1)
     throw new UsageError('--continue, --resume and --session-id exclude each other: give one')
-  // Whoever sits at a terminal is shown the list.
+  // A user at a terminal gets the list.
   if (which === '' && world.console && input.flags['print'] !== true) return { kind: 'new' }
   if (which === '') throw new UsageError('--resume: which session? `palimpsest sessions` lists their ids')
   if (which !== undefined) return { kind: 'resume', which }

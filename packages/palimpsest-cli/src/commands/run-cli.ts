@@ -40,7 +40,7 @@ async function dispatch(args: readonly string[], world: World): Promise<ExitCode
   return await runCommand(agent, withPicker(withOwnSpelling(args)), world)
 }
 
-/** A word alone, or with flags after it, that is nearly a command's name. A sentence is a prompt. */
+/** A word that is nearly a command's name, alone or with flags after it. A sentence is a prompt. */
 function findMistyped([first = '', ...rest]: readonly string[]): string | undefined {
   if (first.startsWith('-') || !rest.every((word) => word.startsWith('-'))) return undefined
   return findSimilarName(
@@ -49,7 +49,7 @@ function findMistyped([first = '', ...rest]: readonly string[]): string | undefi
   )
 }
 
-/** As other agents spell it. */
+/** Spellings that other agents use. */
 const OTHER_SPELLINGS: { readonly [flag: string]: string } = {
   '--allowedTools': '--allowed-tools',
   '--disallowedTools': '--disallowed-tools',
@@ -76,7 +76,7 @@ function withOwnSpelling(args: readonly string[]): readonly string[] {
 const RULE_FLAGS = new Set(['--allowed-tools', '--disallowed-tools'])
 const RULE = /^[A-Z]\w*(?:\([^]*\))?$/
 
-/** Others take rules as several words: `--allowedTools "Bash(git log:*)" Read`. */
+/** Other agents take rules as several words: `--allowedTools "Bash(git log:*)" Read`. */
 function withRulesJoined(args: readonly string[]): readonly string[] {
   const joined: string[] = []
   let takesMore = false
@@ -91,7 +91,7 @@ function withRulesJoined(args: readonly string[]): readonly string[] {
   return joined
 }
 
-/** `--resume` may stand without an id: then it asks which. */
+/** `--resume` may come without an id: then it shows a list. */
 function withPicker(args: readonly string[]): readonly string[] {
   return args.map((arg, i) => {
     const next = args[i + 1]
@@ -106,7 +106,7 @@ async function runCommand(command: Command, args: readonly string[], world: Worl
   return await command.run(input, world)
 }
 
-/** Their one word is a text. */
+/** Commands whose one word is a text. */
 const QUOTED = new Set(['-p', 'team', 'purge'])
 
 function parseInput(command: Command, args: readonly string[]): CommandInput {
@@ -117,7 +117,7 @@ function parseInput(command: Command, args: readonly string[]): CommandInput {
     throw new UsageError(`unexpected argument "${positionals[command.wordsMax]}"${cure}; ${hint}`)
   }
   const flags: { [name: string]: string | boolean | undefined } = {}
-  // A flag that may be given more than once has its values on lines of their own.
+  // A flag that may be repeated has one value per line.
   for (const [name, value] of Object.entries(values))
     flags[name] = Array.isArray(value) ? value.join('\n') : value
   return { flags, words: positionals }

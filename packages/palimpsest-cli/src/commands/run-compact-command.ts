@@ -16,7 +16,7 @@ import { compactedText, noteEvent } from '../print/output.ts'
 import { prepareRun, type PreparedRun } from '../run/prepare-run.ts'
 import { countOf, folderOf, pathOf, textOf } from '../run/read-flags.ts'
 
-// A stored session is opened as a run opens it, compacted, and closed. No turn is run.
+// Opens a stored session as a run does, compacts it, and closes it. No turn is run.
 
 export async function runCompactCommand(input: CommandInput, world: World): Promise<ExitCode> {
   const home = await openHome(palimpsestHome(world))
@@ -108,7 +108,7 @@ function tell({ id, meta }: BoundaryEntry, session: string, input: CommandInput,
     id,
     pre_tokens: preTokens,
     post_tokens: postTokens ?? null,
-    // Until the next answer: the provider has not counted it yet.
+    // An estimate until the next answer: the provider has not counted it yet.
     post_tokens_estimated: true,
     messages_summarized: messagesSummarized ?? null,
     path: path ?? null,

@@ -64,7 +64,7 @@ export async function runTeamCommand(input: CommandInput, world: World): Promise
   return await startTeam(input, home, world)
 }
 
-/** A process that a leader started. */
+/** Runs in a process that a leader started. */
 async function beTeammate(name: string, input: CommandInput, home: string, world: World): Promise<ExitCode> {
   const { team: wanted = '' } = seatOf(textOf(input, 'team'), name) ?? {}
   const team = await requireTeam(home, wanted)
@@ -130,12 +130,12 @@ function withoutMode({ 'permission-mode': _mode, [SKIPS]: _skips, ...flags }: Te
   return flags
 }
 
-/** As the user left it last, where nothing else is said now. */
+/** The mode that the user last set, unless the command line sets another one. */
 function modeAgain({ mode }: TeamRecord, { flags }: CommandInput): TeamRecord['flags'] {
   return flags[SKIPS] === true ? {} : { 'permission-mode': mode }
 }
 
-/** Whoever says -p, or wants another form than text, sits elsewhere. */
+/** With -p, or an output format other than the default, there is no screen. */
 function screenOf({ flags }: CommandInput, { console }: World): Console | undefined {
   return flags['print'] === true || flags['output-format'] !== undefined ? undefined : console
 }
@@ -193,7 +193,7 @@ async function lead(
   }
 }
 
-/** The conversation of the leader, and what is printed of it. */
+/** The conversation of the leader, and its output. */
 function createFace(
   { setup, permissions, reading, agents }: PreparedRun,
   { format, cwd, name }: { readonly format: Format; readonly cwd: string; readonly name: string },
@@ -219,7 +219,7 @@ function createFace(
 
 type Face = ReturnType<typeof createFace>
 
-/** Whatever happens, the team has ended when it returns or fails. */
+/** Whatever happens, the team has ended when this returns or throws. */
 async function leadToEnd(
   { steward, first }: Begun,
   at: Face & {
@@ -277,11 +277,11 @@ async function conclude(
   return result.end.reason === 'answered' && isWhole(report) ? DONE : FAILED
 }
 
-/** What is about to be known of the cost is waited for. */
+/** How long to wait for the last costs. */
 const SETTLE_MS = 2_000
 const CLOSE_MS = 28_000
 
-/** Its leader ends it; where that is gone, this process does. */
+/** The leader ends the team; if the leader is gone, this process does. */
 async function shutDown(name: string, home: string, world: World): Promise<ExitCode> {
   const team = await requireTeam(home, name)
   if (team.state === 'ended') {
@@ -309,7 +309,7 @@ async function clean({ words }: CommandInput, home: string, world: World): Promi
   return DONE
 }
 
-/** As its session says. Nothing, where that is not there: the rest of the report still holds. */
+/** What the leader's session says it spent. Nothing if the session is missing: the rest of the report still holds. */
 async function spentByLeader({ leaderSession, cwd }: TeamRecord, world: World): Promise<MemberSpent> {
   try {
     const { path } = await findSession(leaderSession, { ...world, cwd })

@@ -21,7 +21,7 @@ async function runSim({ flags }: CommandInput, world: World): Promise<ExitCode> 
   const port = parsePort(flags['port'])
   const clock = parseClock(flags['clock'])
   const script = await readScript(flags['script'], world)
-  // Loaded when it is asked for: `--help` and the other commands start without it.
+  // Loaded on demand: `--help` and the other commands start without it.
   const { createSimulator } = await import('palimpsest/simulator')
   const { serve } = await import('palimpsest/node')
   const simulator = createSimulator({ clock, script })

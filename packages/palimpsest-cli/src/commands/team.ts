@@ -1,10 +1,10 @@
 import { agent } from './agent.ts'
 import type { Command } from './command.ts'
 
-/** Which session the leader has is the team's own affair. */
+/** The team itself decides which session its leader has. */
 const { continue: _continue, 'session-id': _sessionId, stay: _stay, ...shared } = agent.options
 
-/** `palimpsest team`: a leader here, and teammates in processes of their own. */
+/** `palimpsest team`: a leader here, and teammates in separate processes. */
 export const team: Command = {
   name: 'team',
   usage: '"goal" [options]\n--resume NAME\n--shutdown NAME\n--clean',

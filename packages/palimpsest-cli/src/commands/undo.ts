@@ -1,6 +1,6 @@
 import type { Command } from './command.ts'
 
-/** The three of them change what is in the view of a stored session; nothing is ever taken out of its file. */
+/** `undo`, `restore` and `pin` change the view of a stored session; nothing is ever removed from its file. */
 export const undo: Command = {
   name: 'undo',
   usage: 'REMOVAL_ID [options]',
