@@ -1,15 +1,15 @@
-// What runs beside a conversation and can be watched and ended: dreams now, agents later.
+// Work beside a conversation that can be watched and ended: dreams, agents, shell commands.
 
 export type TaskState = 'starting' | 'updating' | 'completed' | 'failed' | 'killed'
 
 export interface TaskStatus {
   readonly state: TaskState
-  /** One sentence: what it is doing, or what came of it. */
+  /** One sentence: what it is doing, or its result. */
   readonly text: string
   readonly toolCount: number
   /** Files that it wrote, each once. */
   readonly files: readonly string[]
-  /** What it said and called, the newest last. */
+  /** What it said and called, newest last. */
   readonly turns: readonly string[]
   readonly startedAt: number
   readonly endedAt?: number | undefined
@@ -17,26 +17,26 @@ export interface TaskStatus {
 
 export interface BackgroundTask {
   readonly id: string
-  /** `dream` */
+  /** `dream`, `agent` or `command`. */
   readonly kind: string
   readonly title: string
   readonly status: () => TaskStatus
   readonly kill: () => void
   /** Resolves when it has ended, however it did. */
   readonly ended: Promise<void>
-  /** Where it has a transcript of its own. */
+  /** Path of its transcript, if it has its own. */
   readonly transcript?: string | undefined
-  /** Where it is an agent. */
+  /** Set if the task is an agent. */
   readonly agent?: AgentOfTask | undefined
 }
 
 export interface AgentOfTask {
-  /** The id of the agent that started it; undefined: the conversation did. */
+  /** Id of the agent that started it; undefined: the conversation did. */
   readonly parent: string | undefined
   readonly type: string
   readonly description: string
   readonly isBackground: () => boolean
-  /** Tokens that the cache did not serve, and dollars. */
+  /** Tokens that the cache did not serve, and US dollars. */
   readonly spent: () => { readonly tokens: number; readonly costUsd: number }
 }
 
@@ -44,7 +44,7 @@ export interface Tasks {
   /** Newest first. */
   readonly list: () => readonly BackgroundTask[]
   readonly add: (task: BackgroundTask) => void
-  /** Told of whatever changes. One listener. */
+  /** Calls `listen` on every change. Only one listener. */
   readonly onChange: (listen: () => void) => void
   readonly changed: () => void
   /** Ends all of them, and waits for them. */
@@ -55,13 +55,13 @@ export function isRunning({ state }: Pick<TaskStatus, 'state'>): boolean {
   return state === 'starting' || state === 'updating'
 }
 
-/** A few words for the footer; undefined where nothing runs. */
+/** A few words for the footer; undefined if nothing runs. */
 export function runningText(tasks: readonly BackgroundTask[]): string | undefined {
   const titles = tasks.filter((task) => isRunning(task.status())).map(({ title }) => title)
   return titles.length === 0 ? undefined : `running: ${[...new Set(titles)].join(', ')}`
 }
 
-/** Of those that have ended, so many are still listed. */
+/** How many ended tasks are still listed. */
 const ENDED_MAX = 20
 
 export function createTasks(): Tasks {

@@ -1,7 +1,7 @@
 import type { BackgroundShell, Shells } from '../agent/shell/shells.ts'
 import type { BackgroundTask, Tasks, TaskState } from './background-task.ts'
 
-/** Commands that go to the background from now on stand among the tasks. */
+/** From now on, lists commands that go to the background among the tasks. */
 export function listShells(
   { onBackground }: Pick<Shells, 'onBackground'>,
   tasks: Pick<Tasks, 'add' | 'changed'>,
@@ -14,7 +14,7 @@ export function listShells(
   })
 }
 
-/** A command in the background, as the user sees it: what it printed last, and how it ended. */
+/** A command in the background, as the user sees it: its newest output, and how it ended. */
 function shellTask({ id, command, shell, end, recent }: BackgroundShell, now: () => number): BackgroundTask {
   const startedAt = now()
   let endedAt: number | undefined

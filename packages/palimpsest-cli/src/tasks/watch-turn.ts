@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { toPrintable } from '../agent/printable.ts'
 import type { TaskState, TaskStatus } from './background-task.ts'
 
-/** Of what it said and called, the newest are kept. */
+/** How many of the newest messages and calls are kept. */
 const TURNS_MAX = 30
 const TURN_CHARS_MAX = 200
 
@@ -16,15 +16,15 @@ export interface TurnWatch {
 }
 
 export interface WatchSetup {
-  /** What it is at before it has called anything. */
+  /** What it is doing before its first call. */
   readonly text: string
   readonly now: () => number
   readonly onChange: () => void
-  /** What an event says of the work, where that is to be told. */
+  /** What an event says about the work. Absent: no such words. */
   readonly summarise?: ((event: LoopEvent) => string | undefined) | undefined
 }
 
-/** What a task is at, from what its turn tells. */
+/** What a task is doing, from the events of its turn. */
 export function watchTurn({ text: first, now, onChange, summarise }: WatchSetup): TurnWatch {
   let status: TaskStatus = {
     state: 'starting',
