@@ -6,18 +6,18 @@ import {
   type ReplayReport,
 } from 'palimpsest/replay'
 
-// Who is held against whom, and when a difference is one.
+// What is compared with what, and when a difference counts.
 
-/** The strategy that is held against the others. */
+/** The strategy that is compared with the others. */
 export const OWN = 'palimpsest'
 
-/** The strategy that manages nothing: what costs are shares of. */
+/** The strategy that manages nothing; costs are shares of its cost. */
 export const UNMANAGED = 'none'
 
-/** Requests that nobody would send, whose worth is known beforehand: they judge the measure, and are compared with nobody. */
+/** Requests that no one would send, whose worth is known in advance. They judge the measure, and are not compared with anything. */
 export const CONTROLS = ['empty', 'random', 'soup', 'crumbs', 'oracle', TIME_REVERSED] as const
 
-/** Those that are made at the size of each strategy's requests. */
+/** Controls that are made at the size of each strategy's requests. */
 export const SIZED_CONTROLS = CONTROLS.filter((name) => name !== 'empty')
 
 export function isControl({ strategy }: { readonly strategy: string }): boolean {
@@ -37,13 +37,13 @@ export function withControlsMarked(report: ReplayReport): object {
   }
 }
 
-/** Five sessions that all say the same do so by chance once in sixteen times, six once in thirty-two. */
+/** Five sessions agree by chance once in sixteen times, six once in thirty-two. */
 export const PAIRED_SESSIONS_MIN = 6
 
 export type ComparedColumn = 'cost_ratio' | 'frr_line' | 'edit_line'
 export type Verdict = 'better' | 'worse' | 'level'
 
-/** Told by the interval alone: where it holds 0 there is no difference to speak of. */
+/** Judged by the interval alone: if it contains 0, the difference is not significant. */
 export function verdictOf(row: PairedRow, column: ComparedColumn): Verdict {
   const difference = row[column]
   if (!difference || row.sessions < PAIRED_SESSIONS_MIN) return 'level'
@@ -56,7 +56,7 @@ export function isAblation(strategy: string): boolean {
   return ABLATIONS.some(({ name }) => name === strategy)
 }
 
-/** `palimpsest-no-cold` is told as `no-cold`. */
+/** `palimpsest-no-cold` is shown as `no-cold`. */
 export function partName(strategy: string): string {
   return strategy.startsWith(OWN) ? strategy.slice(OWN.length).replace(/^-/, '') : strategy
 }

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What stands below a folder. */
+/** A file below a folder. */
 export interface Below {
   readonly path: string
   readonly bytes: number
@@ -9,8 +9,8 @@ export interface Below {
 }
 
 /**
- * Files of these endings, to the folder's bottom. A link to a file is one; a link to a folder is not followed, it may lead back. A folder that
- * cannot be read is listed in place of its files, so that who tries to read it says why.
+ * All files with these endings below a folder. A link to a file counts; a link to a folder is not followed, because it may lead back. A
+ * folder that cannot be read is listed in place of its files, so that reading it reports the reason.
  */
 export async function filesBelow(folder: string, endings: readonly string[]): Promise<Below[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined)

@@ -9,13 +9,13 @@ import { listOpencode } from './opencode-store.ts'
 export interface OwnSessions {
   /** Newest first. */
   readonly files: readonly SessionFile[]
-  /** Older ones that are left out. */
+  /** Number of older ones that are left out. */
   readonly left: number
-  /** Where was looked. */
+  /** Folders that were searched. */
   readonly folders: readonly string[]
 }
 
-/** More would take an hour; whoever wants them names the folder. */
+/** More would take an hour; users who want them can name the folder. */
 const SESSIONS_MAX = 200
 
 interface Dated {
@@ -72,12 +72,12 @@ async function sessionsIn({ tool, path }: Folder): Promise<Dated[]> {
     }))
 }
 
-/** Sub-agents' conversations are parts of others. */
+/** Conversations of sub-agents are parts of others. */
 function isSubAgent(inside: readonly string[]): boolean {
   return inside.includes('subagents') || basename(inside.at(-1) ?? '').startsWith('agent-')
 }
 
-/** A store that cannot be read hides no other tool's sessions. */
+/** If this store cannot be read, other tools' sessions are still found. */
 async function opencodeSessions(folder: string): Promise<Dated[]> {
   const listed = await listOpencode(folder).catch(() => [])
   return listed.map(({ store, id, changedAt, bytes }) => ({

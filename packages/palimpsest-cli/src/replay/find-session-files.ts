@@ -6,18 +6,18 @@ import { UsageError } from 'palimpsest'
 import { filesBelow } from './files-below.ts'
 import type { OpencodeSession } from './opencode-store.ts'
 
-/** A file to replay, and what the report calls it. */
+/** A file to replay, and its name in the report. */
 export interface SessionFile {
   readonly path: string
   readonly name: string
   readonly bytes: number
-  /** Not a file of its own. */
+  /** Set if it is a session in opencode's store, not a file of its own. */
   readonly opencode?: OpencodeSession
 }
 
 const SESSION_ENDINGS = ['.jsonl', '.json']
 
-/** The files among the given files and folders. A folder is looked through to its bottom. */
+/** The session files among the given files and folders, including all subfolders. */
 export async function findSessionFiles(words: readonly string[], cwd: string): Promise<SessionFile[]> {
   const found = new Map<string, SessionFile>()
   for (const word of words) {
@@ -41,7 +41,7 @@ async function sessionsBelow(folder: string, word: string): Promise<SessionFile[
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** Two files of one name are told apart by their whole paths. */
+/** Files with the same name are shown with their whole paths. */
 function withDistinctNames(files: readonly SessionFile[]): SessionFile[] {
   const names = new Map<string, number>()
   for (const { name } of files) names.set(name, (names.get(name) ?? 0) + 1)

@@ -7,7 +7,7 @@ import { sentenceOf } from '../report-error.ts'
 import type { SessionFile } from './find-session-files.ts'
 import { exportOpencode } from './opencode-store.ts'
 
-/** A replay holds a whole session in memory, several times over. */
+/** A replay holds a whole session in memory several times. */
 export const FILE_BYTES_MAX = 100 * 1024 * 1024
 
 const BYTES_PER_MB = 1024 * 1024
@@ -16,7 +16,7 @@ export type LoadedSession =
   | { readonly session: ReplaySession; readonly note?: string }
   | { readonly why: string }
 
-/** The session in a file, or one sentence why there is none to replay. */
+/** The session in a file, or one sentence about why there is none to replay. */
 export async function loadSession(file: SessionFile, model: string | undefined): Promise<LoadedSession> {
   const recorded = await readFile(file)
   if ('why' in recorded) return recorded
@@ -29,13 +29,13 @@ export async function loadSession(file: SessionFile, model: string | undefined):
   return { session, ...(note !== undefined && { note }) }
 }
 
-/** Agents keep the sessions of one project in one folder; those that keep them by day tell nothing of it. */
+/** Agents keep a project's sessions in one folder; those that sort them by day do not show the project. */
 function projectOf({ path, name }: SessionFile): string {
   const folder = basename(dirname(path))
   return folder === '' || /^\d+$/.test(folder) ? name : folder
 }
 
-/** So many are told in full; the others are counted. */
+/** How many problems are quoted; the others are counted. */
 const TOLD_MAX = 3
 
 function noteOf({ account, problems }: RecordedSession): string | undefined {
@@ -56,10 +56,10 @@ async function readFile(file: SessionFile): Promise<RecordedSession | { readonly
   let isFirst = true
   async function* chunks(): AsyncGenerator<string> {
     const handle = await openPlainFile(file.path)
-    // Closes the file when it ends or is left.
+    // Closes the file at its end, or when the loop stops early.
     for await (const chunk of handle.createReadStream({ encoding: 'utf8' })) {
       const text = String(chunk)
-      // Zeros later on are what a power failure leaves of some lines.
+      // Zeros further down are what a power failure leaves of some lines.
       binary = isFirst && text.includes('\0') && !BEGINS_AS_JSON.test(text)
       if (binary) return
       isFirst = false

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 
 import { readPlainText } from 'palimpsest/node'
 
-// Where opencode keeps sessions: a database since 1.2, before that a tree of small files. Either is put together to what its own export
+// Where opencode keeps sessions: a database since 1.2, before that a tree of small files. Either is turned into what opencode's own export
 // would say, and read as that.
 
 /** One session of a store. */
@@ -15,15 +15,15 @@ export interface OpencodeSession {
 
 export interface ListedSession extends OpencodeSession {
   readonly changedAt: number
-  /** Of the text, about. */
+  /** Approximate size of the text. */
   readonly bytes: number
 }
 
 const DATABASE = 'opencode.db'
 
 /**
- * Main sessions in opencode's data folder; those of sub-agents have a parent. The files stay where they are when they are taken over into
- * the database: a session that is in both is one. A store that cannot be read does not hide the other.
+ * Main sessions in opencode's data folder, without those of sub-agents, which have a parent. When opencode moves files into the database,
+ * it keeps the files: a session in both counts once. If one store cannot be read, the other still is.
  */
 export async function listOpencode(folder: string): Promise<ListedSession[]> {
   const database = join(folder, DATABASE)
@@ -73,7 +73,7 @@ async function messagesOfDatabase(store: string, session: string): Promise<Expor
 
 type SqlRow = { readonly [column: string]: unknown }
 
-/** Opened for reading only: opencode may be running. */
+/** Opens the database read-only: opencode may be running. */
 async function query(store: string, sql: string, ...values: string[]): Promise<SqlRow[]> {
   const { DatabaseSync } = await import('node:sqlite')
   const database = new DatabaseSync(store, { readOnly: true })
@@ -105,10 +105,10 @@ async function listTree(storage: string): Promise<ListedSession[]> {
   return found
 }
 
-/** A guess, for who is read first: to weigh each part would be slow. */
+/** A guess, only for the order of reading: measuring each part would be slow. */
 const MESSAGE_BYTES = 8_000
 
-/** Names of messages and parts begin with the time at which they were made. */
+/** Names of messages and parts begin with the time when they were made. */
 async function messagesOfTree(storage: string, session: string): Promise<ExportedMessage[]> {
   const folder = join(storage, 'message', session)
   const messages: ExportedMessage[] = []
@@ -136,7 +136,7 @@ async function changedAt(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.mtimeMs ?? 0
 }
 
-/** What cannot be read stays out, and the reader of exports says so. */
+/** An unreadable part becomes null, and the reader of exports reports it. */
 function parsed(text: unknown): unknown {
   try {
     return JSON.parse(String(text))

@@ -3,14 +3,14 @@ import { findDearest, pairStrategies, toReport } from 'palimpsest/replay'
 
 import { OWN } from './compared.ts'
 
-// All that a person is shown of a replay, on a terminal and on a page: the report, what palimpsest is against the others, how one
-// session went, and what the dearest steps were.
+// Everything that people see of a replay, on a terminal or a page: the report, palimpsest against the others, the course of one session,
+// and the most expensive steps.
 
 export interface ReplayDocument {
   readonly report: ReplayReport
   /** Per window, `OWN` against each other. */
   readonly paired: readonly PairedWindow[]
-  /** The longest session. Left out where none was replayed. */
+  /** The longest session. Absent if none was replayed. */
   readonly charted?: ChartedSession
   /** Per window and strategy, over all sessions. */
   readonly dearest: readonly DearestOfAll[]
@@ -32,12 +32,12 @@ export interface DearestOfAll extends DearestStep {
 }
 
 export interface Gathering {
-  /** In any order: which session is shown depends on none. */
+  /** Sessions may come in any order; the result does not depend on it. */
   readonly add: (index: number, report: SessionReport, traces: readonly Trace[]) => void
   readonly end: (windows: readonly number[], skipped: ReplayReport['skipped']) => ReplayDocument
 }
 
-/** Takes in sessions as they are done, and keeps of their traces what will be shown. */
+/** Collects sessions as they finish, and keeps only the traces that will be shown. */
 export function createGathering(): Gathering {
   const reports = new Map<number, SessionReport>()
   const dearest = new Map<string, DearestOfAll & { readonly index: number }>()

@@ -1,6 +1,6 @@
 import type { ReplayReport, SessionReport } from 'palimpsest/replay'
 
-/** What a reader of the figures must know of single sessions. */
+/** What readers of the figures must know about single sessions. */
 export function reportRemarks({ sessions }: ReplayReport): readonly string[] {
   const names = (of: readonly SessionReport[]): string => of.map((session) => session.session).join(', ')
   const without = sessions.filter((session) => !session.usage_reported)

@@ -2,14 +2,18 @@ import { ABLATIONS, STRATEGIES, type Strategy } from 'palimpsest/replay'
 
 import { UNMANAGED } from './compared.ts'
 
-// Strategies run in another order than they are reported in: whoever waits is shown palimpsest and the other tools before the plain ones.
+// Strategies run in a different order than they are reported: while waiting, the user sees palimpsest and the other tools before the plain
+// ones.
 
-/** Those of the given names, in the order of the report. */
+/** Strategies with the given names, in the order of the report. */
 export function strategiesNamed(names: readonly string[]): readonly Strategy[] {
   return [...STRATEGIES, ...ABLATIONS].filter(({ name }) => names.includes(name))
 }
 
-/** The report goes from the plainest to palimpsest. First is what all are held against; ablations mean little before palimpsest. */
+/**
+ * The report goes from the plainest to palimpsest. Here the one that all are compared with comes first, and ablations come last, because
+ * they mean little before palimpsest.
+ */
 export function mostTellingFirst(strategies: readonly Strategy[]): readonly Strategy[] {
   const main = new Set(STRATEGIES.map(({ name }) => name))
   const rank = ({ name }: Strategy): number => (name === UNMANAGED ? 0 : main.has(name) ? 1 : 2)
@@ -24,11 +28,11 @@ export function mostTellingFirst(strategies: readonly Strategy[]): readonly Stra
 interface Ordered {
   readonly strategy: string
   readonly window: number
-  /** A control stands behind the strategy whose token count it was given. */
+  /** A control comes after the strategy whose token count it was given. */
   readonly at?: string
 }
 
-/** Window by window, as the strategies stand; what belongs to none of them comes last. */
+/** Window by window, in the order of the strategies; rows without one come last. */
 export function inReportOrder<Of extends Ordered>(
   rows: readonly Of[],
   strategies: readonly Strategy[],

@@ -3,19 +3,22 @@ import { Worker } from 'node:worker_threads'
 
 import type { SessionTask, TaskMessage } from './session-task.ts'
 
-/** Each holds a session in memory; more of them would not fit into two gigabytes. */
+/** Each holds a session in memory; more would not fit into two gigabytes. */
 const WORKERS_MAX = 3
 
-/** A thread is ready after the time that these take with all strategies. */
+/** Starting a thread takes as long as replaying this many bytes with all strategies. */
 const BYTES_PER_WORKER = 100_000
 
-/** Beside the source the worker is TypeScript, in the package JavaScript. */
+/** The worker is TypeScript in the source, and JavaScript in the package. */
 const WORKER = new URL(
   import.meta.url.endsWith('.ts') ? './session-worker.ts' : './session-worker.js',
   import.meta.url,
 )
 
-/** Runs the tasks on as many threads as there are cores and as are worth their start, in their order. Who runs what changes no figure. */
+/**
+ * Runs the tasks in order, on as many threads as there are cores and as are worth starting. The figures do not depend on which thread runs
+ * what.
+ */
 export async function runTasks(
   tasks: readonly SessionTask[],
   onMessage: (message: TaskMessage) => void,
@@ -38,7 +41,7 @@ async function runWorker(
   try {
     for (let task = queue.shift(); task && !signal.aborted; task = queue.shift())
       await runTask(worker, task, signal)
-    // A thread that is stopped while it compiles can take the process with it: one that has nothing to do ends by itself.
+    // A thread that is stopped while it compiles can take down the process, so an idle one ends by itself.
     if (signal.aborted) await worker.terminate()
     else await end(worker)
   } catch (error) {
@@ -56,7 +59,7 @@ async function end(worker: Worker): Promise<void> {
   await promise
 }
 
-/** Settles when the worker has said its last word on the task, and on abort; throws what the worker threw. */
+/** Settles when the worker has finished the task, or on abort; throws what the worker threw. */
 function runTask(worker: Worker, task: SessionTask, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const stop = (): void => resolve()

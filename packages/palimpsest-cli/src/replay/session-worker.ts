@@ -33,7 +33,7 @@ async function answer(task: SessionTask): Promise<TaskMessage> {
     const traces = inReportOrder(await tracer.end(session, windows), strategies, windows)
     return { kind: 'done', index, report, traces, ...(note !== undefined && { note }) }
   } catch (error) {
-    // One session that breaks the replay must not take the others with it. It is told, and the command fails.
+    // One session that breaks the replay must not affect the others. It is reported, and the command fails.
     return {
       kind: 'failed',
       index,

@@ -4,7 +4,7 @@ const MS_PER_MINUTE = 60_000
 const MINUTES_PER_HOUR = 60
 const MINUTES_SAID_MAX = 120
 
-/** Why a step cost what it did, in a clause: what was written anew, and whose doing it was. */
+/** Why a step cost what it did, in a clause: what was written again, and what caused it. */
 export function whyDear({ request, dollars }: Pick<DearestStep, 'request' | 'dollars'>): string {
   const { explanation, act, callDollars, idleMs, writtenTokens, outputTokens } = request
   if (callDollars > dollars / 2) return `$${callDollars.toFixed(2)} of it for its own call for a summary`

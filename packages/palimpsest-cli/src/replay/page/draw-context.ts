@@ -2,10 +2,10 @@ import type { Act, Trace } from 'palimpsest/replay'
 
 import { html, NO_MARKUP, type Html } from './html.ts'
 
-// One strategy's requests through one session, as an area that stretches to its place: all labels stand outside of it.
+// One strategy's requests through one session, as an area that stretches to fit: all labels are outside it.
 
 const HEIGHT = 100
-/** Of the height, for the tick of an edit. */
+/** Height of an edit's tick, in the units of `HEIGHT`. */
 const EDIT_TICK = 12
 
 export interface ContextPanel {
@@ -41,7 +41,7 @@ export function drawContext({ trace, window, isMain }: ContextPanel): Html {
   </figure>`
 }
 
-/** A stair: each request is one wide. What is larger than the window is cut off at the top. */
+/** Stairs: each request is one unit wide. A request larger than the window is cut off at the top. */
 function areaOf({ requests }: Trace, window: number): string {
   const stairs = requests.map(({ promptTokens }, step) => {
     const height = Math.min(1, promptTokens / window) * HEIGHT

@@ -4,7 +4,7 @@ import { OWN, UNMANAGED } from '../compared.ts'
 import { html, type Html } from './html.ts'
 import { placeLabels, type Point } from './place-labels.ts'
 
-// What a strategy keeps against what it costs: up and to the left is better.
+// What a strategy keeps, against what it costs: up and to the left is better.
 
 const WIDTH = 440
 const HEIGHT = 300
@@ -15,9 +15,9 @@ const BOTTOM = 34
 const TICKS = 5
 const OWN_RADIUS = 6
 const RADIUS = 4
-/** Those far dearer than most are named below the chart: they would press all others into a corner. */
+/** A strategy much more expensive than most is named below the chart: it would squeeze all others into a corner. */
 const FAR_SPREADS = 1.5
-/** A tenth of room, so that no dot sits on the frame. */
+/** Extra room, as a share of the range, so that no dot touches the frame. */
 const MARGIN_SHARE = 0.1
 
 export type KeptColumn = 'frr_line' | 'edit_line'
@@ -99,16 +99,16 @@ function scaleOf(values: readonly number[], [start, end]: readonly [number, numb
   }
 }
 
-/** Strategies that are all alike still need an axis. */
+/** If all strategies are alike, the axis still needs some length. */
 const SPAN_MIN = 0.02
 
-/** The next of 1, 2 and 5 at any power of ten. */
+/** The next higher of 1, 2 and 5 at any power of ten. */
 function tickStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least))
   return ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power
 }
 
-/** Through the points of which no other is both cheaper and higher. */
+/** The line through the points that no other point beats in both cost and kept. */
 function edgeOf(points: readonly Point[]): string {
   const sorted = points.toSorted((a, b) => a.x - b.x || a.y - b.y)
   const edge = sorted.filter((point, index) => sorted.slice(0, index).every((earlier) => earlier.y > point.y))

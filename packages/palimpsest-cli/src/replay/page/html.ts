@@ -1,6 +1,6 @@
 import { toPrintable } from '../../agent/printable.ts'
 
-// Markup of a page. Text from outside comes in through `${…}` alone, and is escaped there; what is markup already says so by its type.
+// Markup of a page. Outside text only enters through `${…}`, where it is escaped; existing markup is known by its type.
 
 export interface Html {
   readonly markup: string
@@ -33,7 +33,7 @@ const ENTITIES: { readonly [character: string]: string } = {
   "'": '&#39;',
 }
 
-/** Safe in text and in quoted attributes. Characters that hide or turn text are made visible. */
+/** Safe in text and in quoted attributes. Makes characters visible that hide or reorder text. */
 function escapeText(text: string): string {
   return toPrintable(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 }

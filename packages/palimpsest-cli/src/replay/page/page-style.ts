@@ -1,5 +1,5 @@
-// The look of the page: paper and ink, one accent for our own, everything else in the tones of the ink. No font, picture or script is
-// fetched. Every pair of colours that carries text has a contrast of 4.5 or more, in both schemes; a test reckons it in a browser.
+// The look of the page: paper and ink, one accent for our own strategy, everything else in shades of the ink. It fetches no font, picture
+// or script. Every text color has a contrast of 4.5 or more with its background, in both schemes; a test computes this in a browser.
 
 export const PAGE_STYLE = `
 :root {

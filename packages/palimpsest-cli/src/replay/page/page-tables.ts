@@ -8,7 +8,7 @@ import { html, NO_MARKUP, type Html } from './html.ts'
 interface PageColumn {
   readonly title: string
   readonly show: (row: PooledRow) => string
-  /** Left out where there is no room. */
+  /** Left out if there is no room. */
   readonly isMore?: boolean
 }
 
@@ -69,7 +69,7 @@ const COMPARED: readonly (readonly [string, ComparedColumn])[] = [
   ['edit', 'edit_line'],
 ]
 
-/** Differences with their intervals, drawn below the figures to one scale per column. */
+/** Differences with their intervals, drawn below the figures at one scale per column. */
 export function pairedTable(rows: readonly PairedRow[], kind: 'others' | 'parts'): Html {
   const reach = COMPARED.map(([, column]) => reachOf(rows, column))
   return html`<div class="scroll">
@@ -93,7 +93,7 @@ export function pairedTable(rows: readonly PairedRow[], kind: 'others' | 'parts'
   </div>`
 }
 
-/** What three quarters of the intervals stay within, and some room; one strategy far off must not press all others into a dot. */
+/** The range of three quarters of the intervals, plus some room: one extreme strategy must not squeeze all others into a dot. */
 function reachOf(rows: readonly PairedRow[], column: ComparedColumn): number {
   const ends = rows.map((row) => Math.max(Math.abs(row[column]?.low ?? 0), Math.abs(row[column]?.high ?? 0)))
   return REACH_ROOM * (ends.toSorted((a, b) => a - b)[Math.floor(ends.length * REACH_SHARE)] ?? 0)
@@ -194,7 +194,7 @@ function signed(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3).replace(/^0/, '')}`
 }
 
-/** Of a hundred. */
+/** In percentage points. */
 function points(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value * 100).toFixed(1)}`
 }

@@ -1,5 +1,5 @@
-// Names beside their dots, so that none covers another. A name that finds no place is left out: the dot tells it when pointed at,
-// and the caption.
+// Places names beside their dots so that none covers another. A name that does not fit is left out: pointing at the dot shows it, and so
+// does the caption.
 
 export interface Point {
   readonly name: string
@@ -22,12 +22,12 @@ export interface Frame {
   readonly bottom: number
 }
 
-/** Of the font at 11.5 pixels, on the wide side: what is bold is wider. */
+/** Width in the 11.5 pixel font, on the wide side because bold text is wider. */
 const CHARACTER_WIDTH = 8
 const LABEL_HEIGHT = 12
 const GAP = 4
 
-/** The name that matters is placed first, and wherever it stands. */
+/** The most important name is placed first, wherever its dot is. */
 export function placeLabels(points: readonly Point[], frame: Frame, first: string): readonly Label[] {
   const taken: Frame[] = points.map(({ x, y, radius }) => ({
     left: x - radius,

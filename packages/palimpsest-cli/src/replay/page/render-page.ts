@@ -9,8 +9,8 @@ import { html, NO_MARKUP, type Html } from './html.ts'
 import { PAGE_STYLE } from './page-style.ts'
 import { controlTable, dearestTable, mainTable, pairedTable, percent, share } from './page-tables.ts'
 
-// The report as one page that needs nothing beside itself. It has no script, and its policy forbids any, so that whatever a session is
-// called or says can only ever be text.
+// The report as one self-contained page. It has no script, and its policy forbids any, so that a session's name or content can only ever be
+// text.
 
 export interface PageFacts {
   readonly version: string
@@ -82,7 +82,7 @@ function renderWindow(document: ReplayDocument, window: number): Html {
   </section> `
 }
 
-/** Nothing where no session has a price. */
+/** Empty if no session has a price. */
 function renderKept(managed: readonly PooledRow[]): Html {
   if (managed.every((row) => row.cost_ratio === null)) return NO_MARKUP
   return html`<h3>Kept against cost</h3>
@@ -117,7 +117,7 @@ function renderDearest(rows: readonly DearestOfAll[], hasSeveral: boolean): Html
     ${dearestTable(rows, hasSeveral)}`
 }
 
-/** Ours, and between what the others lie. */
+/** Our own figures, and the range of the others. */
 function renderHeads(managed: readonly PooledRow[]): Html {
   const own = managed.find((row) => row.strategy === OWN)
   if (!own) return NO_MARKUP

@@ -12,13 +12,13 @@ import {
   type TerminalOptions,
 } from './terminal-style.ts'
 
-// How large the requests of one session were, step by step: ours with an axis, the others in a line each, all to the same scale.
+// How large the requests of one session were, step by step: ours with an axis, each other strategy in one line, all at the same scale.
 
 const EIGHTHS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 const LEVELS = EIGHTHS.length - 1
 const AXIS_ROWS = 6
 const MARKS = { none: ' ', edit: '·', compaction: '▲' } as const
-/** Room for `151 edits` or `12 comp.` behind a line. */
+/** Room for `151 edits` or `12 comp.` after a line. */
 const COUNT_WIDTH = 10
 const SESSION_CHARS_MAX = 44
 
@@ -89,7 +89,7 @@ function printFlat(columns: readonly ChartColumn[], trace: Trace, { window, opti
   return columns.some(({ act }) => act !== 'none') ? [first, marksOf(columns, trace, options)] : [first]
 }
 
-/** A share of one row. What is not nothing shows. */
+/** A share of one row. Anything above zero shows. */
 function barOf(share: number): string {
   if (share <= 0) return EIGHTHS[0]
   return EIGHTHS[Math.min(LEVELS, Math.max(1, Math.round(share * LEVELS)))] ?? EIGHTHS[0]

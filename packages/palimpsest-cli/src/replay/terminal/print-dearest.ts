@@ -4,12 +4,12 @@ import type { DearestOfAll } from '../replay-document.ts'
 import { whyDear } from '../why-dear.ts'
 import { endOf, padName, PROSE_COLUMNS_MAX, styled, wrap, type TerminalOptions } from './terminal-style.ts'
 
-// The step that cost most, and why: over all strategies in a sentence, then each in a line.
+// The most expensive step, and why: first one sentence over all strategies, then a line for each.
 
 const SESSION_CHARS_MAX = 44
 const FIGURES_WIDTH = '$99.99 99x 9999 '.length
 
-/** Of one window, in the order of the report. */
+/** The steps of one window, in the order of the report. */
 export function printDearest(dearest: readonly DearestOfAll[], options: TerminalOptions): string[] {
   const columns = Math.min(options.columns, PROSE_COLUMNS_MAX)
   const [first] = dearest
@@ -35,7 +35,7 @@ export function printDearest(dearest: readonly DearestOfAll[], options: Terminal
   ]
 }
 
-/** Whoever did nothing yet has the unmanaged session's dearest step: said once. */
+/** A strategy that has not acted yet has the same most expensive step as the unmanaged session: it is reported once. */
 function likeUnmanaged(dearest: readonly DearestOfAll[]): readonly DearestOfAll[] {
   const line = (one: DearestOfAll): string => `${one.session} ${figures(one)}${whyDear(one)}`
   const unmanaged = dearest.find(({ strategy }) => strategy === UNMANAGED)

@@ -3,12 +3,12 @@ import type { PairedRow } from 'palimpsest/replay'
 import { OWN, partName, PAIRED_SESSIONS_MIN, verdictOf, type ComparedColumn } from '../compared.ts'
 import { line, styled, wrap, type TerminalOptions } from './terminal-style.ts'
 
-// One strategy against each other on the same sessions.
+// One strategy compared with each other one, on the same sessions.
 
 const CELL_WIDTH = 21
 const NARROW_COLUMNS = 80
 
-/** Ours less each other. */
+/** Ours minus each other. */
 export function printPaired(rows: readonly PairedRow[], options: TerminalOptions): string[] {
   if (rows.length === 0) return []
   return [
@@ -29,7 +29,7 @@ function remark(rows: readonly PairedRow[]): string {
     : `sessions are too few to judge by, ${PAIRED_SESSIONS_MIN} would do.`
 }
 
-/** Ours less the same without one part: what the part brings. */
+/** Ours minus the same without one part: what the part contributes. */
 export function printAblation(rows: readonly PairedRow[], options: TerminalOptions): string[] {
   if (rows.length === 0) return []
   return [
@@ -65,7 +65,7 @@ function cell(row: PairedRow, column: ComparedColumn, options: TerminalOptions):
   const { mean, low, high } = difference
   const show = column === 'cost_ratio' ? points : share
   const verdict = verdictOf(row, column)
-  // One session has no spread.
+  // A single session has no spread.
   const spread = row.sessions < 2 ? '' : ` (${show(low)} ${show(high)})${MARKS[verdict]}`
   const text = `${show(mean).padStart(5)}${spread}`.padEnd(CELL_WIDTH)
   if (verdict === 'level') return text
@@ -77,7 +77,7 @@ const MARKS = { better: ' +', worse: ' -', level: '' } as const
 const POINTS = 100
 const TENTHS_BELOW = 10
 
-/** `-4.2`, or `-47` where tenths say nothing. */
+/** `-4.2`, or `-47` if tenths do not matter. */
 function points(value: number): string {
   const shown = value * POINTS
   return shown.toFixed(Math.abs(shown) < TENTHS_BELOW ? 1 : 0)

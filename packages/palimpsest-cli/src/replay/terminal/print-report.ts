@@ -11,10 +11,10 @@ import { printVerdict } from './print-verdict.ts'
 import { narrowColumns, wideColumns, type ReportColumn } from './report-columns.ts'
 import { line, padName, styled, type TerminalOptions } from './terminal-style.ts'
 
-// The report as a terminal shows it: per window what each strategy costs and keeps, ours against the others, how one session went and
-// what was dear in it, then the worst tenth and the intervals, then the controls at each strategy's own token count.
+// The report for a terminal. Per window: what each strategy costs and keeps, ours against the others, the course of one session and its
+// most expensive steps; then the worst tenth and the intervals, then the controls at each strategy's own token count.
 
-/** From this width on there is room for every column. */
+/** From this width on every column fits. */
 const WIDE_COLUMNS = 130
 
 const CONTROL_COLUMNS = ['frr_sole', 'frr_line', 'edit_line'] as const
@@ -22,7 +22,7 @@ const CONTROL_COLUMNS = ['frr_sole', 'frr_line', 'edit_line'] as const
 const CONTROL_WIDTH = 11
 const INTERVAL_COLUMNS = ['cost_ratio', 'frr_sole', 'frr_line', 'edit_line'] as const
 
-/** What it comes to, for somebody who looks at it for the first time. */
+/** The result, for someone who sees a replay for the first time. */
 export function printSummary(document: ReplayDocument, options: TerminalOptions): string {
   const remarks = reportRemarks(document.report).map((remark) => `${toPrintable(remark)}\n`)
   return [
@@ -49,7 +49,7 @@ function printWindow(document: ReplayDocument, window: number, options: Terminal
   const { report, paired, charted, dearest } = document
   const strategies = report.windows.find((one) => one.window === window)?.strategies ?? []
   const own = strategies.filter((row) => row.at === undefined)
-  // Told by what they lack, where there is what they lack it of.
+  // Ablations appear by the part they lack, if the report has the complete strategy.
   const apart = own.some((row) => row.strategy === OWN)
   const isMain = ({ strategy }: { readonly strategy: string }): boolean => !apart || !isAblation(strategy)
   const main = own.filter(isMain)
@@ -95,7 +95,7 @@ function printRow(row: PooledRow, columns: readonly ReportColumn[], options: Ter
   return row.strategy === OWN ? styled(text, 'bold', options) : text
 }
 
-/** Where the dollars went, for strategies that ask a model on their own too. */
+/** Where the dollars went, for strategies that also make their own model calls. */
 function printLayers(rows: readonly PooledRow[], options: TerminalOptions): string[] {
   const several = rows.filter((row) => Object.keys(row.cost_by_layer).length > 1)
   if (several.length === 0) return []
@@ -149,7 +149,7 @@ function printControls(
   ]
 }
 
-/** Three characters: `.87`, or `1.0` where all is kept. */
+/** Three characters: `.87`, or `1.0` if everything is kept. */
 function share(value: number | null | undefined): string {
   if (value === null || value === undefined) return '  -'
   const text = value.toFixed(2)

@@ -4,7 +4,7 @@ import { isAblation, isControl, OWN, UNMANAGED } from '../compared.ts'
 import type { ReplayDocument } from '../replay-document.ts'
 import { styled, wrap, type TerminalOptions } from './terminal-style.ts'
 
-// What the report comes to, in three lines that need no explanation: what it costs, what it keeps, how others do.
+// The result in three lines that need no explanation: what it costs, what it keeps, how others do.
 
 export function printVerdict({ report }: ReplayDocument, options: TerminalOptions): string {
   const { window, strategies } = report.pooled
@@ -46,7 +46,7 @@ function keptText({ frr_line, user_words, compactions, sessions_acted }: PooledR
   return kept.length === 0 ? `${often}.` : `It keeps ${kept.join(', ')}; ${often}.`
 }
 
-/** The one among the others that keeps most, with its price. */
+/** The other strategy that keeps most, with its price. */
 function bestText(own: PooledRow, rows: readonly PooledRow[]): string {
   const others = rows.filter(({ strategy, frr_line }) => strategy !== own.strategy && frr_line !== null)
   const [best] = others.toSorted((a, b) => (b.frr_line ?? 0) - (a.frr_line ?? 0))

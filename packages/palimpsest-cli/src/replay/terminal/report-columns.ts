@@ -30,7 +30,7 @@ const invalid: ReportColumn = {
   show: (row) => (row.invalid_requests === null ? '-' : String(Math.ceil(row.invalid_requests))),
 }
 const peak = thousandsColumn('peak', 'peak_tokens', 4)
-/** A row that is red is so without colours too. */
+/** A red row is also marked without colors. */
 const madeText: ReportColumn = {
   title: 'made',
   width: 4,
@@ -45,7 +45,7 @@ const errors = shareColumn('err', 'unresolved_errors')
 const user = shareColumn('user', 'user_words')
 const paths = shareColumn('path', 'modified_path_recall')
 
-/** Fits into 80 columns, the name included. */
+/** Fits into 80 columns, including the name. */
 export const narrowColumns: readonly ReportColumn[] = [
   cost,
   hit,

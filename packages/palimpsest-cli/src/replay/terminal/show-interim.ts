@@ -4,24 +4,24 @@ import type { World } from '../../world.ts'
 import type { SessionTask, TaskMessage } from '../session-task.ts'
 import { padName } from './terminal-style.ts'
 
-// While a long replay runs: what is known so far, on stderr, soon at first and then ever more seldom.
+// Prints what is known so far on stderr during a long replay: early at first, then less and less often.
 
 const FIRST_AFTER_MS = 4_000
 const NEXT_FACTOR = 3
 
-/** Sessions with fewer steps together say little: nothing has left a window yet. */
+/** Fewer steps in total say little: nothing has left a window yet. */
 const STEPS_TELLING = 30
 
-/** Of a session under way, so many strategies let one compare: the reference, palimpsest and the other tools. */
+/** Strategies that a running session needs before a comparison makes sense: the reference, palimpsest and the other tools. */
 const ROWS_TELLING = 11
 
-/** Whoever has waited so long is shown what there is. */
+/** After this long wait, whatever is known is shown. */
 const ANYTHING_AFTER_MS = 8_000
 
 export function createInterim(tasks: readonly SessionTask[], world: World): (message: TaskMessage) => void {
   const started = world.now()
   const done: SessionReport[] = []
-  /** Of sessions under way. */
+  /** Rows of sessions under way. */
   const rows = new Map<number, Row[]>()
   let ended = 0
   let dueMs = FIRST_AFTER_MS
@@ -49,11 +49,11 @@ export function createInterim(tasks: readonly SessionTask[], world: World): (mes
 
 interface Known {
   readonly sessions: readonly (readonly Row[])[]
-  /** One that is under way. */
+  /** The session is still under way. */
   readonly isPart: boolean
 }
 
-/** Whole sessions, where they are long enough to tell; else the largest under way of which enough is known. */
+/** Whole sessions, if they are long enough; otherwise the first session under way of which enough is known. */
 function toShow(
   done: readonly SessionReport[],
   underWay: readonly (readonly Row[])[],

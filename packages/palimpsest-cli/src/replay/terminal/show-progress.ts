@@ -2,12 +2,12 @@ import { toPrintable } from '../../agent/printable.ts'
 import type { World } from '../../world.ts'
 import type { SessionTask, TaskMessage } from '../session-task.ts'
 
-/** Says on stderr how far it is: one line that is written over on a terminal, else a line per session. */
+/** Shows progress on stderr: a single line that is overwritten on a terminal, otherwise one line per session. */
 export function createProgress(
   tasks: readonly SessionTask[],
   world: World,
   options: {
-    /** Files that are not replayed are named: whoever gave them wants to know. */
+    /** Names files that are not replayed: a user who gave them wants to know. */
     readonly namesSkipped: boolean
     readonly debug: boolean
   },
@@ -22,7 +22,7 @@ export function createProgress(
   return (message) => {
     const name = nameOf(message.index)
     if (message.kind === 'row') {
-      // The first number that is written for people takes as long as a small session's replay. Nobody sees this one.
+      // Formatting the first number takes as long as replaying a small session, and no one would see this line.
       if (!errorTerminal && tasks.length > 1) return
       const { strategy, window, cost_ratio: ratio, frr_line: line } = message.row
       const figures = [

@@ -8,7 +8,7 @@ export interface TerminalOptions {
 /** Room for the name of a strategy. */
 export const NAME_WIDTH = 13
 
-/** Lines longer than this are no easier to read. */
+/** Longer lines are harder to read. */
 export const PROSE_COLUMNS_MAX = 100
 
 const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const
@@ -18,7 +18,7 @@ export function styled(text: string, style: keyof typeof CODES, { colours }: Ter
   return colours && text !== '' ? `\u001B[${on}m${text}\u001B[${off}m` : text
 }
 
-/** A name, then cells that are padded already. */
+/** A name, then cells that are already padded. */
 export function line(name: string, cells: readonly string[]): string {
   return `${padName(name)}${cells.join(' ')}`.trimEnd()
 }
@@ -33,7 +33,7 @@ function shortened(name: string): string {
   return name.startsWith(OWN) ? `…${name.slice(OWN.length)}` : endOf(name, NAME_WIDTH - 1)
 }
 
-/** Words into lines, those behind the first indented. A word that is too long stands alone. */
+/** Wraps words into lines, with an indent after the first. A word that is too long gets its own line. */
 export function wrap(text: string, columns: number, indent = ''): string[] {
   const lines: string[] = []
   let now = ''
@@ -47,7 +47,7 @@ export function wrap(text: string, columns: number, indent = ''): string[] {
   return now === '' ? lines : [...lines, now]
 }
 
-/** The end of a name: what tells files apart. */
+/** The end of a name, which tells files apart. */
 export function endOf(name: string, length: number): string {
   return name.length <= length ? name : `…${name.slice(1 - length)}`
 }
