@@ -11,28 +11,28 @@ import type { World } from '../world.ts'
 import { memoryPorts, type AnyScope, type ScopedMemory } from './memory-scopes.ts'
 import type { GateAuthor } from './gate-author.ts'
 
-// What agents of one type remember: in a folder of the type's own, with the files, the history and the judgement of all memories.
+// What agents of one type remember, in the type's own folder, with the files, history and checks of all memories.
 
 export interface AgentMemory {
-  /** Judges what the agent writes to any memory; only its own may be written. */
+  /** Checks what the agent writes to any memory; only its own may be written. */
   readonly gate: MemoryGate
   /** Its own folder, which it may read unasked. */
   readonly folders: readonly string[]
-  /** The index as the agent begins with it; empty for an agent without memory. */
+  /** The index at the start of the agent; empty for an agent without memory. */
   readonly render: () => Promise<string>
 }
 
 export interface AgentMemoryWish {
-  /** Of the type. */
+  /** Name of the type. */
   readonly name: string
   readonly scope: AnyScope | undefined
-  /** What the user said to the conversation that starts it. */
+  /** What the user said to the parent conversation. */
   readonly said: readonly Evidence[]
 }
 
 export interface AgentMemorySetup {
   readonly project: ProjectFolder
-  /** Real. */
+  /** A real path. */
   readonly projectFolder: string
   readonly isTrusted: boolean
   readonly mode: MemoryMode
@@ -52,12 +52,12 @@ export function saidToParent(
 
 const FOLDER = 'agent-memory'
 
-/** Where those of a project lie, which came with its other files. */
+/** Folder for agent memories of a project; they come with the project's files. */
 export function projectAgentMemory(projectFolder: string): string {
   return join(projectFolder, '.palimpsest', FOLDER)
 }
 
-/** A name that is no plain word becomes one, and stays apart from all others. */
+/** Turns any type name into a plain folder name that no other type has. */
 function folderName(type: string): string {
   if (/^[A-Za-z0-9][\w-]*$/.test(type)) return type
   return `${type.replaceAll(/[^\w-]/g, '-')}-${hashBytes(Buffer.from(type)).slice(0, HASH_CHARS)}`
@@ -82,7 +82,7 @@ export function agentMemoryOf(
     local: join(project.folder, FOLDER),
     project: projectAgentMemory(projectFolder),
   }
-  // A project's memories must not lead out of the project; all others not out of the home.
+  // A project's memories must not lead out of the project, and all others not out of the home.
   const home = scope === 'project' ? projectFolder : project.home
   const path = join(roots[scope], folderName(type))
   return memoryPorts(scope, createMemoryFolder({ home, path, now: world.now }), world)
@@ -102,7 +102,7 @@ export function createAgentMemory(
     by: 'agent',
     reason: `written by an agent (${name})`,
     onJudged: () => undefined,
-    // What another agent told it to do is nobody's word; what the user said to that one is.
+    // Words from another agent count as no one's; what the user said to the parent does count.
     evidence: (entries) => [
       ...said,
       ...evidenceOf(
@@ -133,7 +133,7 @@ async function indexOf(
 ): Promise<string> {
   try {
     const files = await folder.read()
-    // Whoever may change the project wrote it: nobody here confirmed it, whatever it says of itself.
+    // Anyone who may change the project could have written it: no one here confirmed it, whatever it says about itself.
     const foreign = scope === 'project' ? new Map<string, string>() : undefined
     const title = `of agents of the type ${name}`
     const index = renderIndex([{ title, path: folder.path, files, share: 1, foreign }], now())

@@ -21,7 +21,7 @@ import type { World } from '../world.ts'
 import { outcomeText } from './outcome-text.ts'
 import type { SessionMemory } from './session-memory.ts'
 
-// What the extraction of memories needs of the command: the folders, tools that write nowhere else, the mark, a record.
+// What the command provides for extracting memories: the folders, tools that write nowhere else, the mark, a record.
 
 export interface ExtractionSetup {
   readonly memory: SessionMemory
@@ -41,7 +41,7 @@ export async function createExtractionHost(
   const { memory, opened, trace } = setup
   const { session, project, isFork } = opened
   const file = createMarkFile(project, session.id)
-  // Of a copy, what is new counts: the rest is another session's, or another agent's.
+  // In a fork only new entries count: the rest belongs to another session or another agent.
   let mark = isFork ? newestAt(session.view.log) : ((await file.read()) ?? -Infinity)
   return {
     mode: memory.mode,
@@ -95,7 +95,7 @@ function openExtraction(
   }
 }
 
-/** What an answer says in so many words: by name, it may be the text of a memory that is there. */
+/** Handles a memory that the answer gives as text; under an existing name it may replace that memory's text. */
 async function propose(
   proposal: Proposal,
   { view, mark }: ExtractionJob,

@@ -1,11 +1,11 @@
-// What must not be stored. The rules are those of secretlint, which others keep up to date; a few forms that it leaves out are ours.
+// Finds what must not be stored. The rules come from secretlint, which others keep up to date; we add a few forms that it lacks.
 
 interface Form {
   readonly name: string
   readonly pattern: RegExp
 }
 
-/** Written as in sentences, where a linter of files looks for assignments. */
+/** Forms as in sentences; a linter for files looks for assignments. */
 const FORMS: readonly Form[] = [
   { name: 'a private key', pattern: /-----BEGIN (?:[A-Z0-9]+ )?PRIVATE KEY-----/ },
   { name: 'an API key', pattern: /\b(?:sk|pk|rk)-(?:[a-z]+-)?[A-Za-z0-9_-]{20,}/ },
@@ -20,7 +20,7 @@ const FORMS: readonly Form[] = [
   },
 ]
 
-/** By kind, each once: never the text itself. */
+/** The kinds of secrets found, each once; never the text itself. */
 export async function findSecrets(text: string): Promise<readonly string[]> {
   const own = FORMS.filter(({ pattern }) => pattern.test(text)).map(({ name }) => name)
   const { lintSource } = await import('@secretlint/core')

@@ -7,30 +7,30 @@ import { readPlainText } from 'palimpsest/node'
 import { systemCode } from '../agent/files/system-code.ts'
 import type { World } from '../world.ts'
 
-// Memories that another agent keeps. They are read, and never written.
+// Memories that another agent keeps. They are only read, never written.
 
-/** Of one file. */
+/** Bound for one file, in bytes. */
 const FILE_BYTES_MAX = 1 << 20
 const FILES_MAX = 1_000
 const INDEX_FILE = 'MEMORY.md'
 
 export interface ForeignMemories {
-  /** Real. */
+  /** A real path. */
   readonly path: string
   readonly read: () => Promise<ForeignFiles>
 }
 
 export interface ForeignFiles extends MemoryFiles {
-  /** When each was changed last: ISO times by name. */
+  /** When each file last changed: ISO times by name. */
   readonly changed: ReadonlyMap<string, string>
 }
 
-/** Named like its projects: every character that is no letter or digit is a dash. */
+/** Claude Code's folder name for a project: every character except letters and digits becomes a dash. */
 export function claudeFolder(project: string, { userHome }: Pick<World, 'userHome'>): string {
   return join(userHome, '.claude', 'projects', project.replaceAll(/[^A-Za-z0-9]/g, '-'), 'memory')
 }
 
-/** What Claude Code keeps of a project; undefined where it keeps nothing. */
+/** What Claude Code keeps for a project; undefined if there is nothing. */
 export async function findClaudeMemories(
   project: string,
   world: Pick<World, 'userHome'>,
@@ -39,7 +39,7 @@ export async function findClaudeMemories(
   return path === undefined ? undefined : { path, read: async () => await readForeign(path) }
 }
 
-/** Plain files only: a link may lead anywhere. */
+/** Reads plain files only: a link may lead anywhere. */
 export async function readForeign(folder: string): Promise<ForeignFiles> {
   const found = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT')

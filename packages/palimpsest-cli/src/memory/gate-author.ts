@@ -1,24 +1,24 @@
 import type { Evidence, MemoryOutcome } from 'palimpsest/memory'
 import type { Entry } from 'palimpsest/transcript'
 
-/** Who writes through a gate. */
+/** The author of what is written through a gate. */
 export interface GateAuthor {
   readonly by: 'agent' | 'extract'
   readonly reason: string
   /** Ids of messages, by the short names that the model was given. */
   readonly ids?: ReadonlyMap<string, string> | undefined
-  /** A time: a proposal that names no messages rests on what was said since. */
+  /** Time in milliseconds: a proposal that names no messages rests on what was said since then. */
   readonly mark?: number | undefined
-  /** Everything that is written is for memory. */
+  /** Every write is meant for memory. */
   readonly isConfined?: boolean | undefined
-  /** What was said, by whom. Left out: as the conversation has it. */
+  /** What was said, and by whom. Absent: taken from the conversation. */
   readonly evidence?: ((entries: readonly Entry[]) => readonly Evidence[]) | undefined
-  /** What a stored memory says of its own trust does not count. */
+  /** What a stored memory says about its own trust does not count. */
   readonly distrustsStored?: boolean | undefined
-  /** What `palimpsest memory` is told to find these memories. */
+  /** Options of `palimpsest memory` that select these memories. */
   readonly flags?: string | undefined
-  /** Why a memory that is not its own cannot be written. */
+  /** Why memories other than its own cannot be written. */
   readonly elsewhere?: string | undefined
-  /** Told of every judgement. */
+  /** Called with every outcome. */
   readonly onJudged: (outcome: MemoryOutcome) => void
 }

@@ -5,7 +5,7 @@ import { toPrintable } from '../agent/printable.ts'
 import type { World } from '../world.ts'
 import { memoriesOf } from './memory-scopes.ts'
 
-/** What `/memory` shows: a line each, and how many proposals wait. */
+/** What `/memory` shows: one line per memory, and how many proposals wait. */
 export async function memoryRows(
   project: Pick<ProjectFolder, 'home' | 'folder'>,
   world: Pick<World, 'now' | 'newId'>,

@@ -13,7 +13,7 @@ import { findSecrets } from './find-secrets.ts'
 
 export const SCOPES = ['project', 'user'] as const
 export type Scope = (typeof SCOPES)[number]
-/** Of agents: `local` is what they know of a project, kept with the user. */
+/** Scopes for agents: `local` is what they know about a project, stored with the user. */
 export type AnyScope = Scope | 'local'
 
 export interface ScopedMemory<S extends AnyScope = Scope> extends MemoryPorts {
@@ -24,12 +24,12 @@ export function memoryPath(scope: Scope, { home, folder }: Pick<ProjectFolder, '
   return join(scope === 'user' ? home : folder, 'memory')
 }
 
-/** Memories that lie outside of the project's folder: recall finds them too. */
+/** Memories outside the project's folder: recall finds them too. */
 export function memoriesElsewhere(home: string): readonly string[] {
   return [join(home, 'memory'), join(home, 'agent-memory')]
 }
 
-/** The folders of a project that is opened already, in the order of `SCOPES`. */
+/** The memory folders of an opened project, in the order of `SCOPES`. */
 export function memoriesOf(
   project: Pick<ProjectFolder, 'home' | 'folder'>,
   world: Pick<World, 'now' | 'newId'>,
@@ -48,7 +48,7 @@ export function memoryPorts<S extends AnyScope>(
   return { scope, folder, clock: { now }, newId, findSecrets }
 }
 
-/** `wanted`: --scope. Undefined: all of them. */
+/** `wanted` is --scope. Undefined: all scopes. */
 export async function openMemories(wanted: Scope | undefined, world: World): Promise<OpenedMemories> {
   const home = await openHome(palimpsestHome(world))
   const project = await openProject(home, world.cwd)

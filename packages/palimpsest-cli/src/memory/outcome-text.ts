@@ -1,6 +1,6 @@
 import type { MemoryOutcome } from 'palimpsest/memory'
 
-/** What became of a memory, as one sentence. `flags`: what the command needs to find it. */
+/** What became of a memory, as one sentence. `flags`: options that the command needs to find it. */
 export function outcomeText(outcome: MemoryOutcome, flags = ''): string {
   switch (outcome.kind) {
     case 'written': {

@@ -5,7 +5,7 @@ import { sentenceOf } from '../report-error.ts'
 import type { ScopedMemory } from './memory-scopes.ts'
 import { outcomeText } from './outcome-text.ts'
 
-/** After so many failures in a row it stops for the session. */
+/** After this many failures in a row it stops for the session. */
 const FAILURES_MAX = 3
 
 export interface StatedSetup {
@@ -18,10 +18,10 @@ export interface StatedSetup {
   readonly report: (text: string) => void
 }
 
-/** Called when a turn ended, with all that the conversation says. */
+/** Called when a turn has ended, with the whole conversation. */
 export type RememberStated = (log: readonly Entry[]) => Promise<void>
 
-/** Works from a mark in time, which a rewind or an undo leaves where it is: what the user said since the turn before. */
+/** Works from a mark in time, which a rewind or an undo does not move: it covers what the user said since the last turn. */
 export function createRememberStated(setup: StatedSetup, begin: readonly Entry[]): RememberStated {
   const { memory, sessionId, mode, isOn, written, report } = setup
   let mark = newestAt(begin)
@@ -31,7 +31,7 @@ export function createRememberStated(setup: StatedSetup, begin: readonly Entry[]
     const since = log.filter(({ at }) => at > mark)
     const isDone = written() > ownBefore
     ownBefore = written()
-    // What the model wrote in this turn it need not be told again.
+    // If the model wrote memories in this turn, the user's words count as remembered.
     if (isDone || mode === 'off' || mode === 'read-only' || !isOn() || failures >= FAILURES_MAX) {
       if (isDone) mark = newestAt(log)
       return
@@ -52,7 +52,7 @@ export function createRememberStated(setup: StatedSetup, begin: readonly Entry[]
   }
 }
 
-/** When the newest of them was written; entries of other agents may have no time. */
+/** When the newest entry was written; entries of other agents may have no time. */
 function newestAt(log: readonly Entry[]): number {
   return log.reduce((newest, { at }) => (at > newest ? at : newest), -Infinity)
 }

@@ -13,7 +13,7 @@ export async function runCheck({ opened, isJson, world }: MemoryCall): Promise<E
   const checked = await Promise.all(
     memories.map(async ({ scope, folder }) => {
       const files = await folder.read()
-      // The user's memories speak of all projects: paths and sessions of this one say nothing about them.
+      // The user's memories are about all projects: paths and sessions of this one say nothing about them.
       const found = await checkMemories(files, scope === 'project' ? factsOf(project) : NO_FACTS)
       const uses = await folder.uses()
       const pollution = pollutionOf(files, await folder.history(), { uses, problems: found })

@@ -8,7 +8,7 @@ import { claudeFolder, readForeign } from './foreign-memories.ts'
 import { outcomeText } from './outcome-text.ts'
 import type { MemoryCall } from './memory-call.ts'
 
-/** Copies the memories of another agent, by default those that Claude Code keeps of this project. Its folder is only read. */
+/** Copies another agent's memories, by default those that Claude Code keeps for this project. The source folder is only read. */
 export async function runImport({ opened, words, world }: MemoryCall): Promise<ExitCode> {
   const [typed] = words
   const [memory] = opened.memories

@@ -66,7 +66,7 @@ async function open(verb: string, { scope, agent }: Where, world: World): Promis
   return await openAgentMemories(agent, wanted, world)
 }
 
-/** What goes somewhere goes to the project, where nobody says otherwise. */
+/** Verbs that write to a single scope, which is the project by default. */
 const NEEDS_ONE = new Set(['add', 'import'])
 
 function typeOf(text: string | undefined): MemoryType | undefined {

@@ -27,7 +27,7 @@ export async function listPending({ opened, isJson, world }: MemoryCall): Promis
   return DONE
 }
 
-/** One of the shape of `palimpsest memory pending --json`. */
+/** One row of `palimpsest memory pending --json`. */
 function toRow(one: Waiting): object {
   const { id, at, name, why, source, by, memory } = one
   return { id, at: new Date(at).toISOString(), name, text: textOf(one), why, source, by, scope: memory.scope }
@@ -60,7 +60,7 @@ export async function refuse({ opened, words, world }: MemoryCall): Promise<Exit
   return DONE
 }
 
-/** All of them, before any is touched. */
+/** All of them, before any is changed. */
 async function chosen(
   verb: string,
   words: readonly string[],

@@ -41,7 +41,7 @@ import { outcomeText } from './outcome-text.ts'
 export interface SessionMemory {
   /** Folders that may be read unasked. */
   readonly folders: readonly string[]
-  /** The index, as it is now; empty where there is nothing to show. */
+  /** The index as it is now; empty if there is nothing to show. */
   readonly render: () => Promise<string>
   readonly gate: MemoryGate
   /** How often the model wrote a memory itself. */
@@ -51,15 +51,15 @@ export interface SessionMemory {
   /** All folders, the project's first. */
   readonly scoped: readonly ScopedMemory[]
   readonly mode: MemoryMode
-  /** The gate of somebody else than the conversation's own model. */
+  /** The gate for an author other than the conversation's own model. */
   readonly gateFor: (author: GateAuthor) => MemoryGate
-  /** What an agent has of memory, in place of all this. */
+  /** The memory of an agent, in place of all this. */
   readonly forAgent: (wish: AgentMemoryWish) => AgentMemory
 }
 
 export interface SessionMemorySetup {
   readonly project: ProjectFolder
-  /** Of its files. Real. */
+  /** Folder of the project's files. A real path. */
   readonly projectFolder: string
   /** Memories that came with the project count. */
   readonly isTrusted: boolean
@@ -124,7 +124,7 @@ function mayWrite(mode: MemoryMode): boolean {
   return mode === 'read-write' || mode === 'ask'
 }
 
-/** Which memories of a folder the index shows. */
+/** Notes which memories of a folder the index shows. */
 async function noteShown(memory: ScopedMemory, index: string, report: Report): Promise<void> {
   const { texts } = await memory.folder.read()
   await noteUses(
@@ -134,7 +134,7 @@ async function noteShown(memory: ScopedMemory, index: string, report: Report): P
   )
 }
 
-/** Nobody does without a memory because its use cannot be noted. */
+/** A memory is shown even if its use cannot be noted. */
 async function noteUses(
   { folder }: ScopedMemory<AnyScope>,
   names: readonly string[],
@@ -148,11 +148,11 @@ async function noteUses(
   }
 }
 
-/** What is known of the user is little; most room is the project's. */
+/** There is little to know about the user, so most room is the project's. */
 const SHARES = { project: 0.75, user: 0.25 } as const
 const TITLES = { project: 'of this project', user: 'of the user' } as const
 
-/** Where another agent's memories are shown too. */
+/** Share of the room for another agent's memories, if they are shown too. */
 const FOREIGN_SHARE = 0.25
 const FOREIGN_TITLE = 'that another agent, Claude Code, keeps of this project (only to be read)'
 
@@ -161,7 +161,7 @@ async function toShown({ scope, folder }: ScopedMemory, isShared: boolean): Prom
   return { title: TITLES[scope], path: folder.path, files: await folder.read(), share }
 }
 
-/** Nobody does without his own memories because another's cannot be read. */
+/** The user's own memories are shown even if another agent's cannot be read. */
 async function foreignShown(
   { path, read }: ForeignMemories,
   report: Report,
@@ -216,7 +216,7 @@ function createGate(
       const [memory, name] = [find(path), basename(path, '.md')]
       const text = (await memory?.folder.read())?.texts.get(name)
       if (memory === undefined || text === undefined) return undefined
-      // Nobody's repository changes because somebody looked.
+      // Reading must not change anyone's repository.
       if (mayWrite(setup.mode) && !setup.author.distrustsStored) await noteUses(memory, [name], setup.report)
       return noteText(parseStored('', text), now())
     },
@@ -226,7 +226,7 @@ function createGate(
 const FOREIGN_NOTE =
   '[A memory of another agent, Claude Code; nobody confirmed it here. Check what it says before you rely on it.]'
 
-/** `memory/…`, or `projects/<slug>/memory/…`, of whichever project; and what agents remember. */
+/** `memory/…`, or `projects/<slug>/memory/…` of any project; and what agents remember. */
 function isMemoryPath(
   path: string,
   { project, projectFolder }: Pick<GateSetup, 'project' | 'projectFolder'>,
@@ -270,7 +270,7 @@ async function writeJudged(
   return { content: `Not written to memory: ${why}. Do not write it elsewhere.`, isError: true }
 }
 
-/** What the old text says counts as said, unless the new one turns it around. Then it must rest on what was said since. */
+/** The old text counts as said, unless the new text contradicts it. Then the new text must rest on what was said since. */
 function proposalOf(
   { name, text, view, covers }: Wanted,
   old: Memory | undefined,
@@ -296,7 +296,7 @@ function proposalOf(
   return { proposal: rests, evidence: [before, ...said], since: since + 1 }
 }
 
-/** It is no message: no source is named for it. */
+/** The old text is not a message, so it has no source. */
 const OLD_TEXT = ''
 
 function originOf({ trust }: Memory): Evidence['origin'] {

@@ -14,7 +14,7 @@ interface Logged {
   readonly isUndone: boolean
 }
 
-/** Of all the folders, newest first. Notes that something was verified are not part of it. */
+/** Changes in all folders, newest first, without the notes that something was verified. */
 async function readLog({ memories }: OpenedMemories): Promise<readonly Logged[]> {
   const logs = await Promise.all(
     memories.map(async (memory) => {
@@ -36,7 +36,7 @@ export async function showLog({ opened, isJson, world }: MemoryCall): Promise<Ex
   return DONE
 }
 
-/** One of the shape of `palimpsest memory log --json`. */
+/** One row of `palimpsest memory log --json`. */
 function toRow({ memory, record, isUndone }: Logged): object {
   const { id, at, by, session, reason, changed } = record
   return {
@@ -77,10 +77,10 @@ export async function showDiff({ opened, words, isJson, world }: MemoryCall): Pr
   return DONE
 }
 
-/** More changes than this are shown as all that was and all that is: comparing them would be felt. */
+/** A text with more changes is shown as all old lines and all new ones: comparing them would take noticeably long. */
 const CHANGES_MAX = 800
 
-/** The lines that went and the lines that came, where they did; what stayed between them is left out. */
+/** The removed and added lines, in place; unchanged lines between them are left out. */
 export function diffText(file: string, before: string, after: string): string {
   const [old, fresh] = [linesOf(before), linesOf(after)]
   const changes = diffArrays(old, fresh, { maxEditLength: CHANGES_MAX }) ?? [
@@ -97,7 +97,7 @@ function linesOf(text: string): string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n')
 }
 
-/** By its id, or the beginning of it; without one, the newest that is neither undone nor an undo. */
+/** Finds a change by its id or the start of it; without one, the newest that is neither undone nor an undo. */
 export async function findInHistory(
   typed: string | undefined,
   opened: OpenedMemories,

@@ -10,7 +10,7 @@ import type { MemoryCall } from './memory-call.ts'
 interface Found {
   readonly scope: AnyScope
   readonly memory: Memory
-  /** Of its file. */
+  /** Text of its file. */
   readonly text: string
 }
 
@@ -36,7 +36,7 @@ export async function listMemories({ opened, isJson, world }: MemoryCall): Promi
   return DONE
 }
 
-/** One of the shape of `palimpsest memory list --json`. */
+/** One row of `palimpsest memory list --json`. */
 function toRow({ scope, memory, text }: Found): object {
   const { name, description, type, trust, created, verified, ended, source } = memory
   const bytes = Buffer.byteLength(text)
@@ -62,7 +62,7 @@ export async function showMemory({ opened, words, isJson, world }: MemoryCall): 
   return DONE
 }
 
-/** The folder that has it. */
+/** The folder that has the memory. */
 export async function findMemory(
   name: string,
   opened: OpenedMemories,
