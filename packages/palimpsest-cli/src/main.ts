@@ -8,20 +8,20 @@ import { runCli } from './commands/run-cli.ts'
 import { createConsole } from './tui/console.ts'
 import { WRONG_USAGE } from './world.ts'
 
-// The only file that reads the arguments and the environment, and the only place where things are wired together.
+// The only file that reads the arguments and the environment, and the only place where everything is wired together.
 
 const stop = new AbortController()
 const end = (): void => stop.abort()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, end)
-// A terminal that is closed ends us in good order too. Who has none, as under `nohup`, is to outlive it.
+// Closing the terminal also ends us in good order. A process without one, as under `nohup`, should survive it.
 if (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) process.once('SIGHUP', end)
 
-// A reader that went away (`| head`) and a terminal that was closed are no errors of ours. The command ends by itself, or goes on serving.
+// A reader that went away (`| head`) or a closed terminal is not our error. The command ends by itself, or keeps serving.
 const GONE = new Set(['EPIPE', 'EIO'])
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (!GONE.has(error.code ?? '')) fail(Object.assign(error, { path: 'the output' }))
 })
-// Whoever does not hear what goes wrong cannot be told that either.
+// If stderr is gone, there is no way left to report an error.
 process.stderr.on('error', () => undefined)
 process.on('uncaughtException', fail)
 
@@ -46,7 +46,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   signal: stop.signal,
 })
 
-/** Nobody caught it: a sentence all the same. Whatever was under way has nothing to stand on any more. */
+/** An error that nothing caught still becomes a sentence. Whatever was under way cannot continue. */
 function fail(error: unknown): void {
   void endWith(error)
 }
@@ -57,7 +57,7 @@ async function endWith(error: unknown): Promise<void> {
   process.stderr.write(text, () => process.exit(exit))
 }
 
-/** The folder may be gone while we stand in it. */
+/** The current folder may have been deleted. */
 function workingFolder(): string {
   try {
     return process.cwd()

@@ -5,10 +5,10 @@ import { toPrintable } from './agent/printable.ts'
 import { Refusal } from './agent/refusal.ts'
 import { FAILED, WRONG_USAGE, type ExitCode } from './world.ts'
 
-// Every error ends here, whoever threw it. One sentence for whoever must act; a stack only where somebody asked for it.
+// Every error ends here, whoever threw it. One sentence for the user; a stack only with --debug.
 
 export interface ReportedError {
-  /** With its line end. */
+  /** Includes its line end. */
   readonly text: string
   readonly exit: ExitCode
 }
@@ -26,14 +26,14 @@ export function reportError(
   }
 }
 
-/** The user wanted it to end: nothing failed. */
+/** The user ended it: nothing failed. */
 const STOPPED = 'stopped. Nothing that was stored is lost; run the command again to do it'
 
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-/** What to say of an error in the middle of something that goes on. */
+/** The sentence for an error in the middle of something that continues. */
 export function sentenceOf(error: unknown): string {
   if (KNOWN.some((known) => error instanceof known)) return error instanceof Error ? error.message : ''
   const failed = findSystemError(error)
@@ -43,7 +43,7 @@ export function sentenceOf(error: unknown): string {
   return `Palimpsest itself failed: ${name}${what}. Nothing that was stored is lost. Run the command again with --debug and report what it prints`
 }
 
-/** Their texts are sentences already. */
+/** Errors whose messages are already sentences. */
 const KNOWN = [UsageError, StorageError, ProviderError, Refusal]
 
 interface SystemError extends Error {
@@ -53,13 +53,13 @@ interface SystemError extends Error {
   readonly dest?: unknown
 }
 
-/** The refusal of the operating system that an error is, or was caused by. */
+/** The operating system's error that this error is, or that caused it. */
 function findSystemError(error: unknown): SystemError | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (isSystemError(at)) return at
   return undefined
 }
 
-/** Of the disk: those of the network name no path, and come as a `ProviderError`. */
+/** Only disk errors: network errors name no path, and come as a `ProviderError`. */
 function isSystemError(error: Error): error is SystemError {
   if (!('code' in error && 'syscall' in error)) return false
   const isOfDisk = 'path' in error || error.syscall === 'write' || error.syscall === 'read'
@@ -70,7 +70,7 @@ function pathOf({ path, dest }: SystemError): string {
   return [path, dest].find((one) => typeof one === 'string') ?? 'a file'
 }
 
-/** What was tried, in a word that a sentence can hold. */
+/** What was tried, as a word for a sentence. */
 const ACTIONS: { readonly [syscall: string]: string } = {
   open: 'open',
   read: 'read',

@@ -1,7 +1,7 @@
 import type { Input } from './run/read-input.ts'
 import type { Console } from './tui/console.ts'
 
-/** All that a command sees of the machine it runs on. `main` fills it; tests fill it otherwise. */
+/** Everything a command sees of its machine. `main` fills it; tests fill it differently. */
 export interface World {
   readonly version: string
   /** `v24.1.0` */
@@ -10,25 +10,25 @@ export interface World {
   readonly cwd: string
   readonly userHome: string
   readonly now: () => number
-  /** Ids of what is written down. Left out: random ones. */
+  /** Creates ids for what is stored. Absent: random ones. */
   readonly newId?: () => string
   /** `linux`, `darwin`, … */
   readonly platform: string
   /** What is piped in; see `readInput`. */
   readonly readInput: (required: boolean) => Promise<Input>
-  /** To stdout, as it is: answers and `--json` documents. */
+  /** To stdout, unchanged: answers and `--json` documents. */
   readonly print: (text: string) => void
-  /** To stderr, as it is: logs, progress, what went wrong. */
+  /** To stderr, unchanged: logs, progress, errors. */
   readonly printError: (text: string) => void
-  /** Present where stdout is a terminal. */
+  /** Present if stdout is a terminal. */
   readonly terminal?: { readonly columns: number }
-  /** Present where stderr is one: a line there may be written over. */
+  /** Present if stderr is a terminal: a line there can be overwritten. */
   readonly errorTerminal?: { readonly columns: number }
-  /** Present where stdin and stdout are both terminals: somebody may sit there. */
+  /** Present if stdin and stdout are both terminals, so a user may be there. */
   readonly console?: Console
-  /** The program and the first arguments that start this command again. Absent: nobody may. */
+  /** The program and first arguments that start this command again. Absent: that is not possible. */
   readonly self?: readonly string[]
-  /** Aborted when the user wants it to end. */
+  /** Aborts when the user wants the command to end. */
   readonly signal: AbortSignal
 }
 
