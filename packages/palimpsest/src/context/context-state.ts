@@ -56,7 +56,7 @@ export interface ContextState {
   readonly calls: KnownCalls
   /** What answers taught about a model's tokens. */
   calibration: { readonly model: string; readonly value: Calibration } | undefined
-  /** What a refusal taught about the window. */
+  /** Most tokens of a request: as given, or less if a refusal taught it. Undefined: what is sensible for the model. */
   windowMax: number | undefined
   watch: CacheWatch | undefined
   /** By the signature of thinking: what it was made under, if that is known. */

@@ -76,7 +76,7 @@ function readCacheNow(
   { ports }: ContextSetup,
 ): CacheBreak | undefined {
   const { sent, watch } = state
-  // What was said of its cost before it was sent holds for the request that was sent.
+  // Only a request without breakpoints of the owner was quoted before it was sent.
   if (sent?.hasOwnerMarks !== false) return undefined
   for (const event of readCache({ response, startedAt: sent.at }, { ports, cacheWatch: watch }))
     if (event.type === 'cache-break') return event.break

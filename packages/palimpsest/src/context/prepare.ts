@@ -31,7 +31,7 @@ import { headOf, type OwnerHead, type PrepareInput } from './owner-prefix.ts'
 import { requireFitting } from './require-fitting.ts'
 import { shorten, type Shortening } from './shorten.ts'
 
-// From the owner's history to the request to send: the transcript follows it, then comes what comes before every request.
+// From the owner's history to the request to send: the transcript follows the history, then come the steps before every request.
 
 export interface PreparedRequest {
   readonly request: OwnerRequest
@@ -40,23 +40,23 @@ export interface PreparedRequest {
 
 /** What became of a history on its way to the request. */
 export interface RequestPlan {
-  /** Tokens of the request, as far as is known. */
+  /** Size of the request in tokens, as far as it is known. */
   readonly tokens: number
-  /** Whole percent still free before the conversation is compacted. */
+  /** Whole percent that are still free before the conversation is compacted. */
   readonly percentLeft: number
-  /** What the owner did since the last request, and the first message that it changed. */
+  /** What the owner did since the last request, and the first message that changed. */
   readonly history: Pick<Followed, 'change' | 'from'>
-  /** What was done for this request, oldest first. Each can be taken back by its id. */
+  /** What was done for this request, oldest first. Each can be undone by its id. */
   readonly actions: readonly PlannedAction[]
-  /** Sentences for whoever watches: why something could not be done. */
+  /** Sentences for the user: why something could not be done. */
   readonly notices: readonly string[]
 }
 
 export interface PlannedAction {
-  /** `stored`: a result is shown in part. `cleared`: old results gave way. `compacted`: a summary took the place of messages. */
+  /** `stored`: a result is shown in part. `cleared`: old results were removed. `compacted`: a summary replaced messages. */
   readonly kind: 'stored' | 'cleared' | 'compacted'
   readonly id: string
-  /** Tokens that it freed, where that is known. */
+  /** Tokens that it freed; undefined if unknown. */
   readonly tokens: number | undefined
 }
 
@@ -98,7 +98,7 @@ export async function prepare(
   }
 }
 
-/** Programs without types may leave out what the types ask for. */
+/** Programs without types may leave out what the types require. */
 function requireInput(input: { readonly messages?: unknown; readonly max_tokens?: unknown }): void {
   const { messages, max_tokens: maxTokens } = input
   if (!Array.isArray(messages))
@@ -108,7 +108,7 @@ function requireInput(input: { readonly messages?: unknown; readonly max_tokens?
     throw new UsageError('`max_tokens` is missing: say how long the answer may be, for example 8000.')
 }
 
-/** What comes before every request. Where that leaves too much, nothing but what must stay does. Tokens of what is left. */
+/** Takes the steps before every request. If they leave too much, only what must stay does. Returns the tokens that are left. */
 async function fit(
   state: ContextState,
   limits: ContextLimits,
@@ -128,7 +128,7 @@ async function fit(
   return tokens
 }
 
-/** What decides about a request, as it is known now. */
+/** What decides about a request, as it is now. */
 export interface ContextLimits extends Situation, RequestLimits {
   readonly lifetimes: CacheLifetimes
   readonly reading: WindowReading
@@ -136,7 +136,7 @@ export interface ContextLimits extends Situation, RequestLimits {
   readonly source: 'main'
 }
 
-/** `bought`: of a request that was sent already, how long its breakpoints last. */
+/** `bought`: how long the breakpoints last of a request that was already sent. */
 export function limitsOf(
   state: ContextState,
   { prefix: { model } }: OwnerHead,
@@ -186,7 +186,7 @@ interface AskedRequest {
   readonly tokens: number
 }
 
-/** The request for the session as it is; an answer that is observed next is its answer. */
+/** Builds the request for the session as it is; the answer that is observed next belongs to it. */
 export function buildNow(
   state: ContextState,
   { head, marks, tokens }: AskedRequest,
@@ -210,7 +210,7 @@ export function buildNow(
   return sent
 }
 
-/** What the ledger says of it. Where the owner sets breakpoints himself, nobody can tell what must be cached. */
+/** Quotes the request to the ledger. If the owner sets breakpoints, nobody can tell what must be cached. */
 function quoteNow(
   state: ContextState,
   hasOwnerMarks: boolean,

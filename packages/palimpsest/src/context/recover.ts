@@ -9,12 +9,12 @@ import { buildNow, limitsOf, listen, type PreparedRequest } from './prepare.ts'
 import { findOverflow } from './send-model.ts'
 import { shorten } from './shorten.ts'
 
-/** An answer that may be no longer than this is none: then the conversation must get shorter. */
+/** A shorter answer is useless: then the conversation must get shorter. */
 const ANSWER_TOKENS_MIN = 1_024
-/** Of the window, because servers count a little differently from one request to the next. */
+/** Share of the window: servers count slightly differently from one request to the next. */
 const ROOM_SHARE = 0.99
 
-/** After a refusal because of size: the same request, smaller. Any other error is thrown as it came. */
+/** After a refusal because of size: the same request, smaller. Any other error is rethrown unchanged. */
 export async function recover(
   state: ContextState,
   error: unknown,
@@ -47,7 +47,7 @@ export async function recover(
   return { request, plan: { tokens, percentLeft, history, actions: told.actions, notices } }
 }
 
-/** Where prompt and answer together were too long, and the prompt alone is not. */
+/** A shorter answer, if prompt and answer together were too long and the prompt alone is not. */
 function shorterAnswer({ kind, limit, used }: Overflow, maxTokens: number): number | undefined {
   if (kind !== 'input-and-output' || limit === undefined || used === undefined) return undefined
   const room = Math.floor(ROOM_SHARE * limit) - used

@@ -4,11 +4,16 @@ import { settle, tokensEnd } from '../transcript/settle.ts'
 import type { View } from '../transcript/view.ts'
 import type { Sizing } from '../situation/size-of.ts'
 
-/** Of the window: an estimate may be wrong by so much, before any answer taught what the model counts, and after. */
+/**
+ * How many times the window an estimate may be before it is refused: until an answer has taught us what the model counts, and after that.
+ */
 const DOUBT_UNTAUGHT = 1.3
 const DOUBT_TAUGHT = 1.1
 
-/** What nobody answered yet stays as it is. Where that is more than the window holds, no request can be sent, and sending it would cost a refusal. */
+/**
+ * What has no answer yet stays as it is. If that is more than the window holds, no request can be sent, and sending it would cost a
+ * refusal.
+ */
 export function requireFitting(view: View, tokens: number, windowTokens: number, sizing: Sizing): void {
   const { calibration, thinking } = sizing
   const doubt = calibration.samples.length > 0 ? DOUBT_TAUGHT : DOUBT_UNTAUGHT

@@ -3,12 +3,12 @@ import type { ModelFacts } from '../wire/model-facts.ts'
 import { isBlank } from './owner-blocks.ts'
 import type { OwnerMessage } from './owner-message.ts'
 
-// What no request could say is refused before it becomes part of the transcript, with the place of the message and what to do.
+// What no request can contain is refused before it becomes part of the transcript, with the place of the message and what to do.
 
-/** Of a history that was looked at: which message made which call. */
+/** For a history that was checked: which message made which call. */
 export interface KnownCalls {
   readonly places: Map<string, number>
-  /** So many of its messages were looked at. */
+  /** How many of its messages were checked. */
   messages: number
 }
 
@@ -69,7 +69,7 @@ function requireEnd(messages: readonly OwnerMessage[], { thinking }: Pick<ModelF
   const blocks = blocksOf(last)
   if (!blocks.every((block) => 'type' in block && (block.type === 'text' || block.type === 'thinking')))
     return
-  // Models that think as they see fit came after those that continue an answer.
+  // Models with adaptive thinking came after those that continue an answer.
   if (thinking.modes.includes('adaptive'))
     throw new UsageError(
       `messages[${place}], the last, is the assistant's, and this model does not continue an answer: end with a message of the user.`,
@@ -85,7 +85,7 @@ function textOf(block: object | undefined): string {
   return block && 'text' in block && typeof block.text === 'string' ? block.text : ''
 }
 
-/** What came behind the messages that were kept is another history. */
+/** What came after the kept messages belongs to another history. */
 function forget(calls: KnownCalls, kept: number): void {
   if (kept >= calls.messages) return
   for (const [id, place] of calls.places) if (place >= kept) calls.places.delete(id)

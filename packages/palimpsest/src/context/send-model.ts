@@ -6,7 +6,7 @@ import { parseResponse } from '../wire/parse.ts'
 import type { MessagesResponse } from '../wire/response.ts'
 import { problemText } from '../wire/shape.ts'
 
-// The owner's `send`, as the engine asks a model: a whole answer, told as a stream that came at once.
+// The owner's `send`, as the engine asks a model: a whole answer, passed on as a stream that came at once.
 
 export interface SendOptions {
   readonly signal: AbortSignal
@@ -17,7 +17,7 @@ export interface SendOptions {
 /** Sends one request and returns the whole answer. */
 export type Send = (request: { readonly [member: string]: unknown }, options: SendOptions) => Promise<unknown>
 
-/** Tells requests of our own making apart in a proxy's or simulator's log. */
+/** Marks our own requests in the log of a proxy or simulator. */
 const SOURCE_HEADER = 'x-palimpsest-source'
 
 export function sendModel(send: Send): StreamModel {
@@ -47,7 +47,7 @@ async function answerTo(request: ModelRequest, send: Send, signal: AbortSignal):
   )
 }
 
-/** Whoever sends decides about retries, so nothing is told but what concerns the size. */
+/** The sender decides about retries, so only errors about the size keep their kind. */
 function asProviderError(cause: unknown): ProviderError {
   const overflow = findOverflow(cause)
   const said = cause instanceof Error ? cause.message : String(cause)
@@ -55,7 +55,7 @@ function asProviderError(cause: unknown): ProviderError {
   return new ProviderError(failure, `\`send\` failed: ${said}`, { cause })
 }
 
-/** In an error of the SDK, of ours, or in its words. */
+/** In an error of the SDK, in one of ours, or in their text. */
 export function findOverflow(error: unknown): ReturnType<typeof parseOverflow> {
   if (typeof error !== 'object' || error === null) return parseOverflow(error)
   const body = 'error' in error ? parseOverflow(error.error) : undefined

@@ -8,7 +8,7 @@ export interface Shortening extends Pick<ContextSetup, 'ports'> {
   readonly hear: (event: LoopEvent) => void
 }
 
-/** A compaction without which no request can be sent. False where it changed nothing: then a notice says why. */
+/** A compaction without which no request can be sent. False if it changed nothing; a notice then says why. */
 export async function shorten(
   state: ContextState,
   limits: Omit<AutoLimits, 'cause'>,

@@ -5,8 +5,8 @@ import type { View } from '../transcript/view.ts'
 import type { Hash } from '../wire/hash.ts'
 import { isBlock, isThinking, toBlocks, type WireMessage } from '../wire/message.ts'
 
-// Thinking is sent only behind what it was made under. Of an answer that was observed that is known, and stays known when its owner moves or edits
-// it. Of one that comes with a history that somebody else led, the owner is believed: it was made under what stands before it there.
+// Thinking is sent only after what it was made under. For an answer that was observed we know that, and it stays known when the owner moves
+// or edits it. For an answer in a history from elsewhere we trust the owner: it was made under what comes before it there.
 
 export function noteThinking(
   madeUnder: Map<string, Hash | undefined>,
@@ -15,7 +15,7 @@ export function noteThinking(
   for (const seal of sealsOf(message)) if (!madeUnder.has(seal)) madeUnder.set(seal, under)
 }
 
-/** The same body, with what its thinking was made under. `view` is what stands before it. */
+/** The same body, with what its thinking was made under. `view` is what comes before it. */
 export function withThinkingOrigin(
   body: EntryBody<MessageEntry>,
   madeUnder: ReadonlyMap<string, Hash | undefined>,

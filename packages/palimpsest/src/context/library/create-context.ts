@@ -126,7 +126,7 @@ export interface Context {
    *
    * @example
    * const answer = await client.messages.create(request).catch(async (error) =>
-   * client.messages.create((await context.recover(error)).request))
+   *   client.messages.create((await context.recover(error)).request))
    */
   readonly recover: (error: unknown, options?: CallOptions) => Promise<Prepared<ManagedRequest>>
   /**
