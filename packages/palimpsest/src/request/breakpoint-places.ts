@@ -7,10 +7,10 @@ import { voidedBy } from '../transcript/voided.ts'
 import type { Hash } from '../wire/hash.ts'
 import { isBlock, SERVER_RESULT_TYPES } from '../wire/message.ts'
 
-// Where the breakpoints of a request stand in its messages. The API allows four; the first is the end of `system`, these are the rest.
+// Where the breakpoints of a request are in its messages. The API allows four; the first is at the end of `system`, these are the rest.
 // All of it follows from the view, so the same transcript gives the same request.
 
-/** A block, by the node it stands in. */
+/** A block, by the node that it is in. */
 export interface BreakpointPlace {
   readonly node: number
   readonly block: number
@@ -19,14 +19,14 @@ export interface BreakpointPlace {
 }
 
 /**
- * At most three, in order: the anchor, the known end, the new end. Right behind an edit: the anchor before it, the anchor, the new end.
+ * At most three, in order: the anchor, the known end, the new end. Right after an edit: the anchor before it, the anchor, the new end.
  *
- * The known end is a certain read, however many blocks came since. The anchor stands where the next edit will begin: each request
- * renews its entry for nothing, so it is there when an edit has made every later one useless. It must be written with the request that
- * follows its edit: later on it lies within what is read, and nothing is written there.
+ * The known end is a certain read, however many blocks came since. The anchor is where the next edit will begin: each request renews its
+ * entry for free, so it is there when an edit has made every later one useless. It must be written with the request that follows its edit:
+ * later it is part of what is read, and nothing is written there.
  */
 export function breakpointPlaces(view: View, settled: Settled): readonly BreakpointPlace[] {
-  // What only one fork says is in no other's request: the others read up to what they share.
+  // What only one fork says is in no other request: the others read up to what they share.
   const shared = settled.texts.length - (isDirective(view.nodes.at(-1)) ? 1 : 0)
   const end = findPlace(settled, shared, 'end')
   if (!end) return []
@@ -44,8 +44,8 @@ export function breakpointPlaces(view: View, settled: Settled): readonly Breakpo
 }
 
 /**
- * The newest answer that was made under exactly what stands before it now: where its request ended, an entry was written. Computed
- * from the bytes, so it is right behind an undo, a rewind and a boundary that keeps the head.
+ * The newest answer that was made under exactly what comes before it now: an entry was written where its request ended.
+ * Computed from the bytes, so it is also correct after an undo, a rewind, and a boundary that keeps the head.
  */
 function findKnownEnd({ nodes }: View, settled: Settled): number {
   const { chains } = settled
@@ -63,7 +63,7 @@ function findKnownEnd({ nodes }: View, settled: Settled): number {
   return end
 }
 
-/** Found for so many nodes, behind which the chain was this one: while it is, only nodes that came since are looked at. */
+/** Found for this many nodes, after which the chain was this one. While that holds, only nodes added since are checked. */
 interface KnownEnd {
   readonly nodes: number
   readonly chain: Hash | undefined
@@ -77,7 +77,10 @@ interface Anchors {
   readonly anchor: number
 }
 
-/** The first node that an edit may still change, as it is now and as it was before the newest edit. Before the first answer none does. */
+/**
+ * The first node that an edit may still change, as it is now and as it was before the newest edit. No edit changes what comes before the
+ * first answer.
+ */
 function findAnchors(view: View): Anchors {
   const first = view.nodes.findIndex((node) => node.role === 'assistant')
   const [newest, older] = newestEdits(view.log).map((edited) => behind(edited, view.nodes))
@@ -88,7 +91,7 @@ function findAnchors(view: View): Anchors {
 /** The messages that an edit put stand-ins into. */
 interface Edited {
   readonly entries: ReadonlySet<EntryId>
-  /** The last node of theirs when it was last looked for. */
+  /** The last node of these messages when we last looked. */
   node: number
 }
 
@@ -99,7 +102,10 @@ interface Scan {
 
 const scans = new WeakMap<readonly Entry[], Scan>()
 
-/** Edits in force since the last boundary, newest first, two at most. A log only grows, and an undo gives a new one: so only what came since is read. */
+/**
+ * Edits in force since the last boundary, newest first, at most two. A log only grows, and an undo creates a new one, so only new entries
+ * are read.
+ */
 function newestEdits(log: readonly Entry[]): readonly Edited[] {
   const known = scans.get(log)
   const voided = known ? undefined : voidedBy(log)
@@ -108,7 +114,7 @@ function newestEdits(log: readonly Entry[]): readonly Edited[] {
     const entry = log[i]
     if (!entry || voided?.has(entry.id)) continue
     if (entry.kind === 'boundary') edits = []
-    // An edit of the cache stands in a message that was not sent yet: nothing before it changed.
+    // An edit of the cache is in a message that was not sent yet: nothing before it changed.
     if (entry.kind !== 'edit' || entry.cause === 'cache' || entry.replace.length === 0) continue
     const edited: Edited = { entries: new Set(entry.replace.map(({ at }) => at.entry)), node: -1 }
     edits = [edited, ...edits].slice(0, 2)
@@ -137,7 +143,7 @@ function findPlace(
   return undefined
 }
 
-/** Types that have a `cache_control` and stand in messages themselves. Of a type that is not listed nothing is assumed. */
+/** Types that have a `cache_control` and are blocks of a message themselves. We assume nothing about a type that is not listed. */
 const CARRIERS: ReadonlySet<string> = new Set([
   'text',
   'image',

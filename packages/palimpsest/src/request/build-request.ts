@@ -17,13 +17,13 @@ import { parseModelName } from '../wire/model-facts.ts'
 import { breakpointPlaces, type BreakpointPlace } from './breakpoint-places.ts'
 import { breakpointMember, withBreakpoint } from './with-breakpoint.ts'
 
-// From view to request. Only the last stretch is put together anew: everything before the previous request's end is one text already.
+// From view to request. Only the last part is joined again: everything before the end of the previous request is already one text.
 
-/** Lifetimes bought for the breakpoints, by their slot. One further up is never the shorter one. */
+/** Lifetimes bought for the breakpoints, by their slot. An earlier breakpoint never has a shorter one. */
 export interface CacheLifetimes {
   readonly system: Ttl
   readonly messages: Ttl
-  /** Of what the next edit leaves: written once after each edit, so an hour of it is cheap where pauses are common. As the messages, unless given. */
+  /** For what the next edit leaves: written once after each edit, so an hour is cheap if pauses are common. Absent: as for the messages. */
   readonly anchor?: Ttl
 }
 
@@ -35,29 +35,29 @@ export interface BuildOptions {
 }
 
 export interface BuiltRequest {
-  /** The body, whole. */
+  /** The whole body. */
   readonly body: JsonText
   readonly betas: readonly string[]
   readonly model: string
-  /** Of the last message; absent where there is none. */
+  /** Of the last message; absent if there is none. */
   readonly lastRole?: Role | undefined
   /** Bought for the messages. */
   readonly lifetime: Ttl
-  /** Where in the body the breakpoints of the messages stand, in order, but for the last: a fork may take them for itself. */
+  /** Where in the body the breakpoints of the messages are, in order, without the last one: a fork may take them for itself. */
   readonly spare: readonly TextRange[]
-  /** What an answer to this request is made under. */
+  /** The chain hash that an answer to this request is made from. */
   readonly under: Hash
   /** Estimated tokens of the messages, before calibration. */
   readonly estimate: number
 }
 
-/** A stretch of a text: from its first character to the one behind its last. */
+/** A range of a text: from its first character to the one after its last. */
 export interface TextRange {
   readonly from: number
   readonly to: number
 }
 
-/** In the messages; with the end of `system` that makes four, and the API takes no more. */
+/** Breakpoints in the messages; with the one at the end of `system` that makes four, and the API accepts no more. */
 export const PLACES_MAX = 3
 
 export function buildRequest(view: View, options: BuildOptions): BuiltRequest {
@@ -108,7 +108,7 @@ function longer(a: Ttl, b: Ttl): Ttl {
   return TTL_MS[b] > TTL_MS[a] ? b : a
 }
 
-/** Whoever made the prefix may have put breakpoints into it; where they stand is decided here. */
+/** The prefix may already have breakpoints; this file decides where they are. */
 function withoutBreakpoints(blocks: JsonText): JsonText {
   if (!blocks.includes('cache_control')) return blocks
   return `[${splitArray(blocks)
@@ -123,7 +123,7 @@ function systemMember(system: JsonText, ttl: Ttl): string[] {
   return [`"system":[${[...blocks, withBreakpoint(last, ttl)].join(',')}]`]
 }
 
-/** All but the last of the messages' breakpoints: nothing that a fork reads lies there alone. */
+/** All breakpoints of the messages except the last: no fork reads only up to one of these. */
 function sparesOf(settled: Settled, { places, lifetimes }: Marks, headChars: number): readonly TextRange[] {
   let marked = headChars
   return places.slice(0, -1).flatMap((place) => {
@@ -172,7 +172,7 @@ interface Joined {
 
 const joined = new WeakMap<Settled, Joined>()
 
-/** A breakpoint far up stays where it is for many requests: what was joined with it is gone on with. */
+/** An early breakpoint stays where it is for many requests, so what was joined with it is extended. */
 function joinedBefore(settled: Settled, nodes: number, marks: Marks): string {
   const place = marks.places[0]
   if (!place) return settled.joined[nodes] ?? ''

@@ -5,14 +5,14 @@ import type { ModelFacts } from '../wire/model-facts.ts'
 import type { CacheLifetimes } from './build-request.ts'
 import { boughtLifetime, chooseLifetime } from './choose-lifetime.ts'
 
-/** What is bought for requests of the agent unless there is a reason: system prompt and tools outlast a pause, the conversation is renewed with every request. */
+/** The default for requests of the agent: system prompt and tools outlast a pause, and every request renews the conversation. */
 export const CACHE_LIFETIMES: CacheLifetimes = { system: '1h', messages: '5m' }
 
 export interface CacheWishes {
   readonly lifetime?: 'auto' | Ttl
 }
 
-/** For the requests of one turn. Marks of the cache are no part of the prefix: another lifetime changes no byte that counts. */
+/** For the requests of one turn. Breakpoints are not part of the prefix: another lifetime changes no byte that counts. */
 export function lifetimesFor(
   { lifetime: wanted }: CacheWishes = {},
   { log }: View,
@@ -27,7 +27,7 @@ export function lifetimesFor(
   return { ...CACHE_LIFETIMES, messages: lifetime }
 }
 
-/** What the last request that tells bought for the messages. */
+/** What the last request with a known lifetime bought for the messages. */
 export function lastBought({ nodes }: View): Ttl {
   const told = nodes.flatMap(({ source }) => (source.usage ? (boughtLifetime(source.usage) ?? []) : []))
   return told.at(-1) ?? CACHE_LIFETIMES.messages

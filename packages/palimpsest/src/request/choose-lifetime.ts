@@ -4,27 +4,27 @@ import type { Entry, MessageEntry } from '../transcript/entry.ts'
 import type { ModelFacts, PriceTier } from '../wire/model-facts.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
 
-// Whether an hour in the cache is worth its price. Everything written costs 2 times the input instead of 1.25; what it buys is that a
-// pause of more than five minutes and less than an hour is followed by a read instead of by writing the whole conversation anew. The
-// pauses of this conversation decide: what an hour would have cost and spared so far.
+// Whether an hour in the cache is worth its price. Everything written costs 2 times the input instead of 1.25; in return, a pause of more
+// than five minutes and less than an hour is followed by a read instead of writing the whole conversation again. The pauses of this
+// conversation decide: what an hour would have cost and saved so far.
 
-/** One such pause may be chance. */
+/** Fewer such pauses may be chance. */
 const PAUSES_MIN = 3
-/** It must have spared this many times what it cost: the next pauses may be others. */
+/** An hour must have saved this many times what it cost, because the next pauses may differ. */
 const GAIN_MIN = 2
-/** Requests that are looked at: habits change. */
+/** How many requests count: habits change. */
 const REQUESTS_MAX = 200
 
 export interface LifetimeChoice {
   readonly lifetime: Ttl
-  /** Between five minutes and an hour. */
+  /** Pauses between five minutes and an hour. */
   readonly pauses: number
-  /** What an hour would have spared so far, and what it would have cost more. */
+  /** What an hour would have saved so far, and what it would have cost in addition. */
   readonly sparedUsd: number
   readonly extraUsd: number
 }
 
-/** For the requests from now on, by those of this log. */
+/** For the requests from now on, judged by those of this log. */
 export function chooseLifetime(
   log: readonly Entry[],
   { prices }: Pick<ModelFacts, 'prices'>,
@@ -62,19 +62,19 @@ const PRICE_TOKENS = 1_000_000
 
 interface PastRequest {
   readonly startedAt: number
-  /** Of its prompt. */
+  /** Tokens of its prompt. */
   readonly tokens: number
   readonly written: number
 }
 
-/** System and tools, which are bought for an hour whatever is bought for the messages. */
+/** System and tools, estimated as the smallest prompt; they are bought for an hour whatever is bought for the messages. */
 function leastTokens(requests: readonly PastRequest[], first: number): number {
   let least = Infinity
   for (let i = first; i < requests.length; i++) least = Math.min(least, requests[i]?.tokens ?? least)
   return least
 }
 
-/** What is written of the messages with everything before it still cached; `rewritten` is all of them. */
+/** How much of the messages is written if everything before is still cached; `rewritten` is all of them. */
 function writtenIn(
   request: PastRequest,
   before: PastRequest | undefined,
@@ -86,7 +86,7 @@ function writtenIn(
   return Math.min(rewritten, Math.max(0, request.tokens - before.tokens))
 }
 
-/** Written anew at the price of five minutes, instead of read; what was cleared first would have been read too. */
+/** What is read instead of written again at the price of five minutes; what was cleared first would have been read too. */
 function sparedBy(request: PastRequest, before: PastRequest, again: number, tier: PriceTier): number {
   const cleared = Math.max(0, before.tokens - request.tokens)
   return again * (tier.write5m - tier.read) - cleared * tier.read
@@ -101,14 +101,17 @@ interface Scan {
 
 const scans = new WeakMap<readonly Entry[], Scan>()
 
-/** Of this conversation, in order. A request begins when the last entry before its answer was written. A log only grows, and an undo gives a new one: so only what came since is read. */
+/**
+ * The requests of this conversation, in order. A request begins when the last entry before its answer was written. A log only grows, and an
+ * undo creates a new one, so only new entries are read.
+ */
 function requestsIn(log: readonly Entry[]): readonly PastRequest[] {
   const scan = scans.get(log) ?? { read: 0, response: undefined, requests: [] }
   scans.set(log, scan)
   for (; scan.read < log.length; scan.read++) {
     const entry = log[scan.read]
     if (!entry || !isAnswer(entry)) continue
-    // Lines of one response: the first of them tells when it was asked for.
+    // Lines of one response: the first shows when it was requested.
     const isSame = entry.responseId !== undefined && entry.responseId === scan.response
     scan.response = entry.responseId
     const tokens = promptTokens(entry.usage)
@@ -124,16 +127,16 @@ function isAnswer(entry: Entry): entry is MessageEntry & { readonly usage: Usage
     entry.kind === 'message' &&
     entry.message.role === 'assistant' &&
     entry.sidechain !== true &&
-    // Copies that a compaction keeps are not asked for again.
+    // Copies that a compaction keeps were not requested again.
     entry.part === undefined &&
     entry.usage !== undefined
   )
 }
 
-/** What the request of an answer bought for the messages, as far as its usage tells. */
+/** What the request of an answer bought for the messages, as far as its usage shows. */
 export function boughtLifetime({ cache_creation: created }: Usage): Ttl | undefined {
   const { ephemeral_1h_input_tokens: hour = 0, ephemeral_5m_input_tokens: minutes = 0 } = created ?? {}
-  // A first request writes what stands before the messages too, which may be bought for longer than they are.
+  // A first request also writes what comes before the messages, which may be bought for longer.
   if (minutes > 0) return '5m'
   return hour > 0 ? '1h' : undefined
 }

@@ -3,23 +3,23 @@ import { findMember, splitArray, withMember, withoutMember, type JsonText } from
 import { PLACES_MAX, type BuiltRequest } from './build-request.ts'
 import { withBreakpoint } from './with-breakpoint.ts'
 
-// A fork is its parent's body with messages behind it. Nothing else is touched: whatever the provider has in its cache key, known to us
-// or not, is the same because the bytes are. The last breakpoint stays on the block where the parent wrote its entry, and none follows, so
-// that what only this fork says is never paid for as a cache entry. Two cases need more: where several forks share more than the parent's
-// request, a breakpoint goes to the end of that, which the first writes and the others read; and a fork of several responses keeps what it
-// said, since its next request reads it. Breakpoints are no part of the prefix, so where the parent has all four, its first ones in the
-// messages make room.
+// A fork is its parent's body with messages after it. Nothing else is touched: whatever the provider has in its cache key, known to us or
+// not, is the same because the bytes are. The last breakpoint stays on the block where the parent wrote its entry, and none follows, so
+// what only this fork says is never paid for as a cache entry. Two cases need more: if several forks share more than the parent's request,
+// a breakpoint goes to the end of that, which the first writes and the others read; and a fork of several responses keeps what it said,
+// since its next request reads it. Breakpoints are not part of the prefix, so if the parent has all four, its first ones in the messages
+// make room.
 
-/** What `buildRequest` puts behind the last message. */
+/** What `buildRequest` puts after the last message. */
 const BODY_END = ']}'
 
-/** A request that was sent, as far as its forks are concerned. */
+/** What forks need of a request that was sent. */
 export type ForkParent = Pick<
   BuiltRequest,
   'body' | 'betas' | 'model' | 'lastRole' | 'lifetime' | 'spare' | 'under'
 >
 
-/** Undefined where nothing can follow the parent's last message. */
+/** Undefined if nothing can follow the parent's last message. */
 export function forkRequest(parent: ForkParent, fork: Fork): ModelRequest | undefined {
   const { source, shared = [], messages, kept = [], compaction } = fork
   const { betas, model, lastRole } = parent
@@ -32,7 +32,7 @@ export function forkRequest(parent: ForkParent, fork: Fork): ModelRequest | unde
   return { body: `${body.slice(0, -BODY_END.length)},${behind}${BODY_END}`, betas, model, source }
 }
 
-/** The parent's own messages, to be summarised. One that ends in an answer is not finished. */
+/** The parent's own messages, to be summarized. Undefined if they do not end with the user, or are not the expected ones. */
 function compactionRequest(
   { body, betas, model, lastRole, under }: ForkParent,
   source: Fork['source'],
@@ -43,7 +43,7 @@ function compactionRequest(
   return { body: `${body.slice(0, -'}'.length)},"compaction":${wish}}`, betas, model, source }
 }
 
-/** Behind a system message comes an answer; behind an answer that goes on, nothing of ours. */
+/** After a system message comes an answer; after an answer that is not finished, nothing of ours. */
 function mayFollow(lastRole: ForkParent['lastRole'], message: JsonText): boolean {
   if (lastRole === 'user') return true
   return lastRole === 'system' && findMember(message, 'role') === '"assistant"'

@@ -4,13 +4,13 @@ import { buildRequest, type BuildOptions, type BuiltRequest } from './build-requ
 
 export interface LastRequest {
   readonly built: BuiltRequest
-  /** When it was sent, as near as the transcript tells: the entry before its answer. */
+  /** When it was sent, as far as the transcript shows: the time of the entry before its answer. */
   readonly at: number
 }
 
 /**
- * The last request that was answered, byte for byte, from the transcript alone: for forks of a conversation that somebody else began.
- * Undefined where what stands before the newest answer is not what it was made under, or another model is to answer next.
+ * The last request that was answered, byte for byte, from the transcript alone: for forks of a conversation that someone else began.
+ * Undefined if what comes before the newest answer is not what it was made under, or if another model is to answer next.
  */
 export function lastRequest(view: View, options: BuildOptions): LastRequest | undefined {
   const newest = view.nodes.findLastIndex(({ role }) => role === 'assistant')

@@ -6,14 +6,14 @@ import { hashText, type Hash } from '../wire/hash.ts'
 import { isBlock, isThinking, toBlocks, type Block } from '../wire/message.ts'
 import type { BreakpointPlace } from './breakpoint-places.ts'
 
-// From what is settled to the positions that the ledger reckons with, without printing or parsing a body. What did not change since the
-// request before is taken over from it.
+// From what is settled to the positions that the ledger uses, without serializing or parsing a body. What did not change since the previous
+// request is taken from it.
 
-/** What stands before the messages. The same value means the same bytes. */
+/** What comes before the messages. The same value means the same bytes. */
 export interface PromptHead {
   readonly key: PromptKey
   readonly parts: readonly PromptPart[]
-  /** The part that carries a breakpoint. */
+  /** The part that carries a breakpoint; undefined if none does. */
   readonly breakpoint?: number | undefined
 }
 
@@ -21,7 +21,7 @@ export interface RequestToLay {
   readonly settled: Pick<Settled, 'nodes' | 'texts' | 'blocks' | 'policy' | 'prompts'>
   readonly head: PromptHead
   readonly places: readonly BreakpointPlace[]
-  /** Tokens of a raw estimate. */
+  /** Turns a raw estimate into tokens. */
   readonly toTokens: (raw: number) => number
 }
 
@@ -36,14 +36,14 @@ export interface LaidRequest {
   readonly dropped: number
 }
 
-/** How much there is up to and with a node. */
+/** How much there is up to and including a node. */
 interface LaidNode {
   readonly positions: number
   readonly messages: number
   readonly images: number
 }
 
-/** What it costs is what changed. The given `last` is used up: go on with the returned one. */
+/** Costs only what changed. The given `last` is used up: continue with the returned one. */
 export function layRequest(request: RequestToLay, last?: LaidRequest): LaidRequest {
   const { settled, head, places } = request
   const dropped = droppedBefore(settled, settled.blocks.length)
@@ -72,7 +72,7 @@ export function layRequest(request: RequestToLay, last?: LaidRequest): LaidReque
   return { head, prompt, breakpoints: [...first, ...marked], blocks, nodes, dropped }
 }
 
-/** Nodes that were laid as they would be now: up to the first that changed, or whose thinking went or came back. */
+/** How many nodes are laid as they would be now: up to the first that changed, or whose thinking left or returned. */
 function keptNodes(last: LaidRequest, blocks: Settled['blocks'], dropped: number): number {
   const common = commonNodes(last.blocks, blocks)
   const [from, to] = [Math.min(last.dropped, dropped), Math.max(last.dropped, dropped)]
@@ -81,13 +81,13 @@ function keptNodes(last: LaidRequest, blocks: Settled['blocks'], dropped: number
   return common
 }
 
-/** Nodes are settled from the first changed one on, and a list of blocks is a value: so halving finds where the two part. */
+/** Nodes are settled from the first changed one on, and a list of blocks is a value, so a binary search finds where the two differ. */
 export function commonNodes(
   a: readonly (readonly ViewBlock[])[],
   b: readonly (readonly ViewBlock[])[],
 ): number {
   let high = Math.min(a.length, b.length)
-  // Mostly one goes on where the other ends.
+  // Usually one continues where the other ends.
   let low = high > 0 && a[high - 1] === b[high - 1] ? high : 0
   while (low < high) {
     const middle = (low + high + 1) >> 1
@@ -139,7 +139,7 @@ function nodeParts(
 
 const hashes = new WeakMap<ViewBlock, { readonly role: string; readonly hash: Hash }>()
 
-/** The members of a message stand with whichever block is first. */
+/** Other members of a message count with its first block. */
 function hashOf(block: ViewBlock, role: string, extras: string): Hash {
   if (extras !== '') return hashText(`${role}${extras}${block.json}`)
   const known = hashes.get(block)

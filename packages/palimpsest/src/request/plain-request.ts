@@ -11,30 +11,30 @@ import {
 import { isBlock, isThinking, type Block } from '../wire/message.ts'
 import { parseModelName } from '../wire/model-facts.ts'
 
-// A request for a summary that shares nothing with the conversation's cache: sent where the fork cannot be. Media become markers, what
-// will be restored anyway is left out, and rounds go from the front until it fits.
+// A request for a summary that shares nothing with the conversation's cache: sent if the fork cannot be. Media become markers, what will be
+// restored anyway is left out, and the oldest rounds are removed until it fits.
 
-/** Room for the summary. */
+/** Room for the summary, in tokens. */
 export const SUMMARY_TOKENS_MAX = 20_000
 
-/** Stands first where the oldest rounds went: a conversation begins with the user. It is never a round of its own. */
+/** Comes first if the oldest rounds were removed: a conversation begins with the user. It is never a round of its own. */
 const CUT_MARKER: JsonText = JSON.stringify({
   role: 'user',
   content: '[The beginning of this conversation was left out: it is too long for one request.]',
 })
 
-/** A summary that the provider alone can read. */
+/** Replaces a summary that only the provider can read. */
 const SEALED = '[A summary of the beginning of this conversation stood here.]'
 
 export interface PlainOptions {
-  /** How many rounds are left out at the front. */
+  /** How many of the oldest rounds are left out. */
   readonly skipped: number
   readonly prompt: string
   readonly model: string
   readonly maxTokens: number
 }
 
-/** Rounds of the part that is to be summarised: each begins with an answer; what stands before the first answer is the first. */
+/** Rounds of the part that is to be summarized: each begins with an answer; what comes before the first answer is the first round. */
 export function roundsOf(nodes: readonly ViewNode[]): readonly (readonly ViewNode[])[] {
   const rounds: ViewNode[][] = []
   for (const node of nodes) {
@@ -62,7 +62,7 @@ export function plainRequest(
     `"model":${JSON.stringify(model)}`,
     `"max_tokens":${Math.min(maxTokens, SUMMARY_TOKENS_MAX)}`,
     '"stream":true',
-    // Calls in the history need their tools; calling one is not wanted.
+    // Calls in the history need their tools, but no new call is wanted.
     ...(tools === '[]' ? [] : [`"tools":${tools}`, '"tool_choice":{"type":"none"}']),
     ...(view.prefix && view.prefix.system !== '[]' ? [`"system":${view.prefix.system}`] : []),
     `"messages":[${[...opening, ...texts, JSON.stringify({ role: 'user', content: prompt })].join(',')}]`,
@@ -72,7 +72,7 @@ export function plainRequest(
 
 function messageText(node: ViewNode): JsonText[] {
   if (node.source.part === 'attachment') return []
-  // A signed block may stand first alone, and here something stands before it: what it says goes in the clear.
+  // A signed block may only come first, and here something comes before it: its content is sent as plain text.
   const isSummary = node.source.standsFor !== undefined
   const blocks = node.blocks
     .filter(({ block }) => !isThinking(block))
@@ -82,7 +82,7 @@ function messageText(node: ViewNode): JsonText[] {
   return [`{"role":"${role}","content":[${blocks.join(',')}]}`]
 }
 
-/** Media, nested ones too, become markers. */
+/** Replaces media, including nested ones, with markers. */
 function bare(block: Block, json: JsonText): JsonText {
   if (isBlock(block, 'compaction')) return JSON.stringify({ type: 'text', text: block.content || SEALED })
   const marker = markerOf(block.type)

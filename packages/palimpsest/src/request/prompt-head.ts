@@ -7,14 +7,14 @@ import type { PromptHead } from './lay-request.ts'
 
 const heads = new WeakMap<PrefixEntry, PromptHead>()
 
-/** What stands before the messages, as the ledger sees it. An entry never changes, so it is looked at once. */
+/** What comes before the messages, as the ledger sees it. An entry never changes, so it is laid out once. */
 export function promptHead(prefix: PrefixEntry): PromptHead {
   const head = heads.get(prefix) ?? layHead(prefix)
   heads.set(prefix, head)
   return head
 }
 
-/** System and tools of another agent's session: not recorded, one position of unknown size. */
+/** System and tools of another agent's session: not recorded, so one position of unknown size. */
 export function hiddenHead(model: string): PromptHead {
   const part: PromptPart = {
     level: 'system',

@@ -1,31 +1,33 @@
 import type { ProviderFailure } from '../errors.ts'
 
-// What is asked again, how often, and after what wait. One rule for all who ask; who asks decides about the numbers.
+// What is asked again, how often, and after what wait. One rule for every caller; the caller sets the numbers.
 
 export interface RetryPolicy {
-  /** Attempts for one request, the first included, by what went wrong. What is left out is no better later. */
+  /**
+   * Attempts for one request, including the first, by what went wrong. A kind that is absent is not retried: it would be no better later.
+   */
   readonly attempts: { readonly [K in ProviderFailure['kind']]?: number }
   readonly firstWaitMs: number
   readonly waitMsMax: number
-  /** Waits are shortened by up to this share, so that many clients do not come back at once. */
+  /** Waits are shortened by up to this share, so that many clients do not return at once. */
   readonly spread: number
-  /** A provider may ask for patience, but not for more than this. */
+  /** Longest wait that we accept if the provider asks for one. */
   readonly retryAfterMsMax: number
-  /** What is done where it does. */
+  /** What to do if it asks for more. */
   readonly overLong: 'give-up' | 'come-sooner'
 }
 
-/** For an answer that somebody waits for: about two minutes of waiting. */
+/** For an answer that someone waits for: about two minutes of waiting. */
 export const TURN_RETRIES: RetryPolicy = {
   attempts: {
     'rate-limited': 8,
     overloaded: 8,
     transport: 8,
-    // An answer that is garbage is seldom better later.
+    // A garbled answer is seldom better later.
     'bad-output': 3,
-    // A server on this machine that is being started again is there within a second or two, or not at all.
+    // A local server that is restarting is back within a second or two, or not at all.
     unreachable: 3,
-    // Each attempt waited for minutes already.
+    // Each attempt has already waited for minutes.
     stalled: 2,
   },
   firstWaitMs: 500,
@@ -35,7 +37,7 @@ export const TURN_RETRIES: RetryPolicy = {
   overLong: 'give-up',
 }
 
-/** For a summary: the next step of the chain is there, so it is not asked for long. */
+/** For a summary: the chain has a next step, so there are few attempts. */
 export const SUMMARY_RETRIES: RetryPolicy = {
   attempts: { 'rate-limited': 3, overloaded: 3, transport: 3, 'bad-output': 3 },
   firstWaitMs: 2_000,
@@ -45,7 +47,7 @@ export const SUMMARY_RETRIES: RetryPolicy = {
   overLong: 'come-sooner',
 }
 
-/** How long to wait before attempt number `attempt + 1`; undefined where asking again is no use. */
+/** How long to wait before attempt number `attempt + 1`; undefined if asking again is no use. */
 export function retryWaitMs(
   failure: ProviderFailure,
   attempt: number,
