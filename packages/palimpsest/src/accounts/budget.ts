@@ -6,21 +6,21 @@ import { findModelFacts, type ModelFacts, type PriceTier } from '../wire/model-f
 import { promptTokens, type Usage } from '../wire/usage.ts'
 import { maxTokensIn } from './judge-usage.ts'
 
-// A limit in dollars, held before anything is sent. Every request passes here, whoever asks: the conversation, summaries, notes. What is under way
-// counts as what it may come to; what came to its end as what it cost.
+// A limit in dollars, checked before anything is sent. Every request passes here, whoever asks: the conversation, summaries, notes.
+// A running request counts as the most it may cost, a finished one as what it cost.
 
 export interface Budget {
   readonly streamModel: StreamModel
-  /** US dollars that nothing was spent on, and nothing under way may come to. */
+  /** US dollars that are neither spent nor set aside for running requests. */
   readonly leftUsd: () => number
 }
 
-/** Who keeps a limit: this process for one session, or a file for all of them. */
+/** Keeps a limit: this process for one session, or a file for all of them. */
 export interface Purse {
   readonly leftUsd: () => number
-  /** Sets aside what a request may come to. Undefined: not even what it needs is left. */
+  /** Sets aside what a request may cost. Undefined: not even what it needs is left. */
   readonly hold: (amount: HeldAmount) => Promise<Held | undefined>
-  /** The limit as its user knows it. */
+  /** The limit as the user knows it. */
   readonly limit?: (() => SpendingLimit) | undefined
 }
 
@@ -34,14 +34,14 @@ export interface HeldAmount {
 }
 
 export interface Held {
-  /** It came to its end, and cost so much. */
+  /** The request ended, and cost this much. */
   readonly settle: (spentUsd: number) => Promise<void>
 }
 
-/** An answer of fewer tokens says nothing, so nothing is sent for it. */
+/** A shorter answer says nothing, so no request is sent for it. */
 const ANSWER_TOKENS_MIN = 256
 
-/** `spentUsd`: before any of these requests. Their streams must tell their usage, or a 0. */
+/** `spentUsd`: spent before any of these requests. Their streams must report their usage, if only as 0. */
 export function createBudget(
   streamModel: StreamModel,
   { maxUsd, spentUsd }: { readonly maxUsd: number; readonly spentUsd: number },
@@ -70,7 +70,7 @@ function createPurse(maxUsd: number, spentUsd: number): Purse {
   }
 }
 
-/** The model, asked only for what the purse holds. */
+/** The model, asked only within what the purse holds. */
 export function payFrom(purse: Purse, streamModel: StreamModel): StreamModel {
   return async function* limited(request, signal) {
     const { facts, expected } = quoteOf(request)
@@ -80,7 +80,7 @@ export function payFrom(purse: Purse, streamModel: StreamModel): StreamModel {
     const neededUsd = priceWith(ANSWER_TOKENS_MIN)
     const mostUsd = priceWith(maxTokensIn(request.body) ?? 0)
     const held = await purse.hold({ neededUsd, mostUsd, source: request.source })
-    // A model without a price costs nothing that is known, also where nothing is left.
+    // A model without a price costs nothing that we know of, so it is asked even if nothing is left.
     if (!held && neededUsd > 0) throw overBudget(neededUsd, purse.leftUsd(), purse.limit?.())
     let usage: Usage = { input_tokens: 0, output_tokens: 0 }
     let isBegun = false
@@ -91,7 +91,7 @@ export function payFrom(purse: Purse, streamModel: StreamModel): StreamModel {
         yield event
       }
     } finally {
-      // What was not told, or not believed, is what was expected. A request that failed before its answer began costs nothing.
+      // Usage that is missing or not credible counts as expected. A request that failed before its answer began costs nothing.
       const isTold = promptTokens(usage) > 0
       const isPaid = isBegun || signal.aborted
       await held?.settle(isPaid ? costOfUsage(isTold ? usage : expected, prices) : 0)
@@ -99,13 +99,13 @@ export function payFrom(purse: Purse, streamModel: StreamModel): StreamModel {
   }
 }
 
-/** How long an answer may be, for what is left; throws where even a short one is too dear. */
+/** How long an answer may be with what is left; throws if even a short one is too expensive. */
 export function affordedTokens(
   expected: Usage,
   limits: {
     readonly prices: readonly PriceTier[]
     readonly maxTokens: number
-    /** Of the model's thinking, where that has a budget of its own: an answer must be allowed more. */
+    /** The budget of the model's thinking, if it has one: an answer must be allowed more. */
     readonly thinkingTokens: number
     readonly leftUsd: number
     readonly limit?: SpendingLimit | undefined

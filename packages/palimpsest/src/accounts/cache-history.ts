@@ -11,8 +11,8 @@ import { createCacheWatch, type CacheReading, type CacheWatch } from './cache-wa
 import { learnNewest } from '../situation/calibration.ts'
 import { modelPolicy } from '../situation/model-policy.ts'
 
-// The cache's history, from the transcript alone: its requests are laid out again, one by one, as they were sent. A request begins when
-// the last entry before its answer was written.
+// The cache's history, from the transcript alone: its requests are laid out again, one by one, as they were sent. A request begins when the
+// last entry before its answer was written.
 
 export interface CacheEvent extends CacheReading {
   /** The answer. */
@@ -22,11 +22,14 @@ export interface CacheEvent extends CacheReading {
 
 export interface CacheHistory {
   readonly events: readonly CacheEvent[]
-  /** Has seen all of it, and goes on from there. */
+  /** Has seen the whole history, and continues from there. */
   readonly watch: CacheWatch
 }
 
-/** What was bought for the messages is what usage tells, and as given where it does not; what was bought for the system is given. */
+/**
+ * What was bought for the messages is taken from usage, or from `lifetimes` if usage does not show it; for the system, always from
+ * `lifetimes`.
+ */
 export function cacheHistory(
   entries: Iterable<Entry>,
   lifetimes: CacheLifetimes,
@@ -42,7 +45,7 @@ export function cacheHistory(
   let { messages } = lifetimes
   for (const entry of entries) {
     const usage = isAnswer(entry) && entry.responseId !== response ? entry.usage : undefined
-    // What stood before the boundary that loading began at is not known: answers that it kept tell nothing of their requests.
+    // What came before the boundary where loading began is unknown: answers that it kept say nothing about their requests.
     const isKnown = from === null || view.boundary !== undefined
     if (isKnown && isAnswer(entry) && usage && promptTokens(usage) > 0) {
       response = entry.responseId
@@ -65,7 +68,7 @@ export function cacheHistory(
       })
       changedUnseen = false
     }
-    // Another agent's line that we give no meaning to may be one that tells of a clearing.
+    // A line of another agent that has no meaning for us may be about a clearing.
     changedUnseen ||= entry.kind === 'other'
     view = step(view, entry)
     before = entry
