@@ -73,22 +73,10 @@ function readTops({ question, evidence, tools }: SearchState): readonly SearchCa
 /** Most lines that one search in a file may return. */
 const FOUND_LINES_MAX = 240
 
-/** In this many of the best files we also search for related words. */
-const RELATED_FILES_MAX = 0
-const RELATED_LINES_MAX = 120
-
 function findLines({ question, evidence }: SearchState, grep: string): readonly SearchCall[] {
-  const related = searchedConcepts(question)
-    .flatMap((index) => question.concepts[index] ?? [])
-    .map(relatedPattern)
-    .filter((pattern) => pattern !== '')
-    .join('|')
   return rankFiles(question, evidence)
     .slice(0, FILES_MAX)
-    .flatMap(({ path }, place) => [
-      { pattern: patternFor(path, question, evidence), path, head_limit: FOUND_LINES_MAX },
-      { pattern: place < RELATED_FILES_MAX ? related : '', path, head_limit: RELATED_LINES_MAX },
-    ])
+    .map(({ path }) => ({ pattern: patternFor(path, question, evidence), path, head_limit: FOUND_LINES_MAX }))
     .filter(({ pattern }) => pattern !== '')
     .map((input) => ({ name: grep, input: { ...input, output_mode: 'content', '-n': true } }))
 }
