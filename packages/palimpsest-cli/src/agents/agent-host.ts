@@ -67,7 +67,7 @@ export interface Agents {
   readonly end: () => Promise<void>
   /** Messages between agents, the conversation and its team. */
   readonly post: Pick<AgentPost, 'main' | 'onSent'>
-  /** From now on no one can write to the conversation. */
+  /** From now on other sessions cannot write to this one. */
   readonly closePost: () => Promise<void>
   /** Listens to what agents do. Only one listener. */
   readonly onEvent: (listen: (event: AgentEvent) => void) => void

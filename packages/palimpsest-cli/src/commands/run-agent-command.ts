@@ -29,7 +29,7 @@ export async function runAgentCommand(input: CommandInput, world: World): Promis
   return await runPrint(await promptOf(input, world), input, world)
 }
 
-/** Without a terminal, piped input is the prompt; without input, words and flags, the demo runs. */
+/** Without a terminal, piped input is the prompt; without input, words or flags, the demo runs. */
 async function talkOrShow(input: CommandInput, world: World): Promise<ExitCode> {
   const { console } = world
   if (console) return await talk(input, world, console)

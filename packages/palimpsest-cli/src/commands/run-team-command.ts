@@ -135,7 +135,7 @@ function modeAgain({ mode }: TeamRecord, { flags }: CommandInput): TeamRecord['f
   return flags[SKIPS] === true ? {} : { 'permission-mode': mode }
 }
 
-/** With -p, or an output format other than the default, there is no screen. */
+/** With -p or --output-format there is no screen. */
 function screenOf({ flags }: CommandInput, { console }: World): Console | undefined {
   return flags['print'] === true || flags['output-format'] !== undefined ? undefined : console
 }

@@ -118,7 +118,7 @@ function environment({ env }: World, folder: string): World['env'] {
     PATH: env['PATH'],
     PALIMPSEST_HOME: folder,
     PALIMPSEST_BASE_URL: 'http://127.0.0.1:9',
-    // The recording has no answer for this call, and no later session needs it.
+    // The recording has no answer for this call, and no later session needs the memories.
     PALIMPSEST_MEMORY_EXTRACT: '0',
   }
 }

@@ -20,7 +20,7 @@ import { systemCode } from '../agent/files/system-code.ts'
 import type { World } from '../world.ts'
 import { readDreamNote } from './dream-note.ts'
 
-// Where memories of the project or the user are consolidated, and for which session.
+// Where memories of the project or the user are consolidated.
 
 export interface DreamPlace {
   readonly project: ProjectFolder

@@ -224,7 +224,7 @@ export async function setScene(
   }
 }
 
-/** A user who left in the middle of a plan returns to it. Without a user, each run states its own mode. */
+/** A user who left in the middle of a plan returns to it. Without a user, plan mode does not return: each run states its mode. */
 function firstMode(
   { mode, user }: RunWishes,
   { permissions }: Settings,

@@ -17,8 +17,8 @@ export interface GitUser {
 }
 
 /**
- * Who commits here. Only git itself is asked, since everything else runs without the user's own settings. Cached by folder and environment:
- * the answer stays the same while a team works, and each task would ask three times.
+ * Who commits here, according to the user's git settings; all other git calls run without those. Cached by folder and environment: the
+ * answer stays the same while a team works, and each task would ask three times.
  */
 export async function findGitUser(cwd: string, env: ChildEnvironment): Promise<GitUser> {
   const known = USERS.get(env) ?? new Map<string, Promise<GitUser>>()

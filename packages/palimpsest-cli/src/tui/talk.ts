@@ -125,7 +125,7 @@ function showAgents(place: CommandPlace): void {
     )
   })
   conversation.prepared.agents.post.onSent(({ from, to, summary }) => {
-    // What it sends itself is a call on the screen.
+    // The conversation's own messages already show as calls.
     if (from !== MAIN) tell(letterLine({ from: `${from} to ${to}`, summary }), place)
   })
 }

@@ -53,7 +53,7 @@ interface Known {
   readonly isPart: boolean
 }
 
-/** Whole sessions, if they are long enough; otherwise the first session under way of which enough is known. */
+/** Whole sessions, if they are long enough; otherwise the largest session under way with enough rows. */
 function toShow(
   done: readonly SessionReport[],
   underWay: readonly (readonly Row[])[],

@@ -50,7 +50,7 @@ export function compactionOf(
     }),
     isOn: reading.autoEnabled,
     transcriptPath: opened.file.path,
-    // If the settings name a model for summaries, it writes them. The notes come from another model.
+    // If the settings name a model for summaries, it writes them: notes are another model's text.
     notesTemplate: wanted.model === undefined ? noting.policy.template : undefined,
     wishes: wanted,
     ...(ask && { confirm: createConfirm(ask, reading.window.scale) }),
