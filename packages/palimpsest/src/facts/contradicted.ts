@@ -4,10 +4,10 @@ import { isBlock, toBlocks, type ToolResultBlock, type ToolUseBlock } from '../w
 import { commandWords } from './like-call.ts'
 import { readCall } from './read-call.ts'
 
-// Of several results of one command, search or read the newest decides. An older one that says something else must not outlive it: who
-// reads on would believe it.
+// Of several results of one command, search or read, the newest counts. An older one with different content must not outlive it: a model
+// that reads on would believe it.
 
-/** Calls whose result a newer result of the same call contradicts, by id, each with the newest. */
+/** Calls whose result is contradicted by a newer result of the same call: each id, with the id of the newest call. */
 export function contradictedCalls({ nodes }: View): ReadonlyMap<string, string> {
   const asked = new Map<string, string>()
   const newest = new Map<string, { readonly id: string; readonly says: () => string }>()
@@ -21,17 +21,17 @@ export function contradictedCalls({ nodes }: View): ReadonlyMap<string, string> 
     if (!isBlock(block, 'tool_result') || key === undefined) continue
     const says = (): string => (!original ? '' : key === TODO_KEY ? block.tool_use_id : saysOf(block))
     const later = newest.get(key)
-    // Most calls are made once: what such a one returned is compared with nothing.
+    // Most calls are made once, so their result is compared with nothing.
     if (later === undefined) newest.set(key, { id: block.tool_use_id, says })
     else if (later.says() !== says()) contradicted.set(block.tool_use_id, later.id)
   }
   return contradicted
 }
 
-/** Each list takes the place of the one before, whatever its result says. */
+/** Each list replaces the one before, whatever its result says. */
 const TODO_KEY = 'todos'
 
-/** Undefined for a call that does something, and for one that says how things were: neither says how they are. */
+/** Undefined for a call that does something, and for one that reports the past: neither reports the present state. */
 function callKey(use: ToolUseBlock): string | undefined {
   if (use.name === RECALL_TOOL) return undefined
   const { command, changes, todos } = readCall(use)
@@ -43,7 +43,7 @@ function callKey(use: ToolUseBlock): string | undefined {
 /** A block never changes, so it is read once. */
 const said = new WeakMap<ToolResultBlock, string>()
 
-/** Times, counts and line numbers differ from run to run and say nothing new; whether it failed does. */
+/** Times, counts and line numbers differ from run to run and say nothing new; whether the call failed does. */
 function saysOf(result: ToolResultBlock): string {
   const known = said.get(result)
   if (known !== undefined) return known

@@ -1,6 +1,6 @@
-// The words of a sentence that tell what it is about.
+// The words of a sentence that show what it is about.
 
-/** Small words, words of rules and of their revocation, in all the languages at once. */
+/** Small words, and words of rules and of their revocation, in all languages together. */
 const COMMON = new Set(
   `
   a an and any anymore anything again about after all allowed alone also always am an are as at avoid ban be because been before but by can cannot
@@ -38,7 +38,7 @@ const COMMON = new Set(
 
 const WORD = /[\p{L}\p{N}_][\p{L}\p{N}_./@:-]*[\p{L}\p{N}_]|[\p{L}\p{N}]/gu
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu
-/** Particles and words of rules: pairs of characters with them tell nothing. */
+/** Particles and words of rules: character pairs with one of them say nothing. */
 const UNSPACED_COMMON =
   /[不要别能可以准许禁止请勿须必总只了的我你说过现在再又关于那个规则忘掉はがをにのでとへもないくださてしるすれ다는은이가을를에서지마세요해도돼됩니라고로면]/u
 
@@ -51,7 +51,7 @@ export function distinctiveWords(sentence: string): ReadonlySet<string> {
   return new Set([...spaced, ...(lower.match(UNSPACED) ?? []).flatMap(pairsOf)])
 }
 
-/** It points to one thing: a path, a flag, something with digits, an identifier. */
+/** True if the word points to one thing: a path, a flag, something with digits, an identifier. */
 export function isName(word: string): boolean {
   return /[\d_./@:]|\w-\w/.test(word)
 }
@@ -66,7 +66,7 @@ function pairsOf(run: string): readonly string[] {
 
 const STEM_CHARS_MIN = 3
 
-/** Without the commonest endings, so that "pushing" meets "push". */
+/** The word without the most common endings, so that "pushing" matches "push". */
 function stem(word: string): string {
   if (isName(word)) return word
   const bare = word

@@ -13,8 +13,8 @@ import {
   type UserWords,
 } from './facts.ts'
 
-// Facts as they stand in a boundary, so that a conversation that is loaded from there on knows what was before. Bounded, because every
-// boundary carries them: the oldest words are shortened first, files that were only read go before files that were changed.
+// Facts in the form in which a boundary stores them, so that a conversation loaded from there knows what came before. Bounded, because
+// every boundary carries them: the oldest words are shortened first, and files that were only read go before files that were changed.
 
 const FORMAT = 1
 const WORDS_CHARS_MAX = 200_000
@@ -40,7 +40,7 @@ export function encodeFacts(facts: Facts): JsonObject {
   }
 }
 
-/** Undefined where this is no list of facts. Rows that cannot be read are left out. */
+/** Undefined if this is no list of facts. Unreadable rows are skipped. */
 export function decodeFacts(json: Json | undefined): Facts | undefined {
   if (!isJsonObject(json) || json['format'] !== FORMAT) return undefined
   const rows = <T>(name: string, read: (row: readonly Json[]) => T | undefined): readonly T[] => {

@@ -6,27 +6,27 @@ import { factsIn, noFactsYet, stepFacts, type FactsState } from './step-facts.ts
 
 interface Gathered {
   state: FactsState
-  /** Entries of the log that are in it. */
+  /** How many entries of the log it includes. */
   count: number
   facts: Facts | undefined
 }
 
-/** A log belongs to one appender and only grows; an undo makes a new one. So what was gathered from it stays true. */
+/** A log belongs to one appender and only grows; an undo creates a new one. So what was gathered from it stays true. */
 const gatheredByLog = new WeakMap<readonly Entry[], Gathered>()
 
-/** The facts of what a view was folded from. */
+/** The facts of the entries that a view was folded from. */
 export function factsOf(view: Pick<View, 'log' | 'from'>): Facts {
   const gathered = gather(view)
   gathered.facts ??= factsIn(gathered.state)
   return gathered.facts
 }
 
-/** Of those facts, the errors alone: the others are lists as long as the conversation, and copying them before every request costs as much. */
+/** Only the errors: the other facts are lists as long as the conversation, and copying those before every request is expensive. */
 export function errorsOf(view: Pick<View, 'log' | 'from'>): Facts['errors'] {
   return gather(view).state.errors
 }
 
-/** Asking again costs what was appended since. */
+/** A repeated call costs only as much as was appended since. */
 function gather({ log, from }: Pick<View, 'log' | 'from'>): Gathered {
   const known = gatheredByLog.get(log)
   const gathered = known ?? { state: noFactsYet(from === null), count: 0, facts: undefined }

@@ -1,18 +1,18 @@
 import type { EntryId } from '../transcript/entry.ts'
 
-// What a conversation says of itself, without asking a model: kept up to date with every entry and carried over boundaries, so that
+// What a conversation says about itself, without asking a model. It is updated with every entry and carried across boundaries, so that
 // notes, proofs and folds cost nothing and forget nothing.
 
-/** Something the user typed. */
+/** A message that the user typed. */
 export interface UserWords {
   readonly entry: EntryId
-  /** Whole, or the head of a long one. */
+  /** The complete text, or the beginning of a long one. */
   readonly text: string
-  /** Of a long one: its end, and how many characters it had in all. */
+  /** For a long message: its end, and its total number of characters. */
   readonly cut?: { readonly tail: string; readonly chars: number }
 }
 
-/** An instruction or prohibition of the user that holds until it is revoked. */
+/** An instruction or prohibition from the user that holds until it is revoked. */
 export interface StandingWords {
   readonly entry: EntryId
   /** The sentence, word for word. */
@@ -24,17 +24,17 @@ export type FileOperation = (typeof FILE_OPERATIONS)[number]
 
 export interface FileFact {
   readonly path: string
-  /** The last one that changed it; `read` where none did. */
+  /** The last operation that changed the file; `read` if none did. */
   readonly operation: FileOperation
-  /** Grows with every touch: what was touched last has the greatest. */
+  /** A counter that grows with every touch: the file touched last has the highest value. */
   readonly touched: number
-  /** Of the last read, in the same count. */
+  /** When it was last read, on the same counter. */
   readonly read?: number
   /** The answer whose call changed it last. */
   readonly entry?: EntryId
 }
 
-/** What an edit put into a file: its beginning. */
+/** The beginning of what an edit put into a file. */
 export interface CodeFact {
   readonly path: string
   readonly text: string
@@ -42,7 +42,7 @@ export interface CodeFact {
 
 export interface CommandFact {
   readonly command: string
-  /** Undefined where the result does not tell. */
+  /** Undefined if the result does not show it. */
   readonly exit?: number
   readonly failed: boolean
 }
@@ -53,24 +53,24 @@ export interface ErrorFact {
   readonly tool: string
   /** File or command. */
   readonly target: string
-  /** The line of the result that tells what went wrong. */
+  /** The line of the result that shows what went wrong. */
   readonly text: string
 }
 
 export interface TodoFact {
   readonly text: string
   readonly state: 'open' | 'running' | 'done'
-  /** Where the tool gives items ids of their own. */
+  /** Only if the tool gives its items ids. */
   readonly id?: string
 }
 
-/** A shell or an agent that was started and has not been seen to end. */
+/** A shell or agent that was started and has not been seen to end. */
 export interface BackgroundFact {
   readonly id: string
   readonly text: string
 }
 
-/** What the model said at the end of a turn; the last one is of the turn that goes on. */
+/** What the model said at the end of a turn; the last one belongs to the current turn. */
 export interface AnswerFact {
   readonly entry: EntryId
   readonly text: string
@@ -81,12 +81,12 @@ export interface Facts {
   readonly words: readonly UserWords[]
   readonly standing: readonly StandingWords[]
   readonly files: readonly FileFact[]
-  /** Of the newest edits. */
+  /** From the newest edits. */
   readonly code: readonly CodeFact[]
   readonly commands: readonly CommandFact[]
-  /** Those that no like call has followed with success. */
+  /** Failures that no successful similar call has followed. */
   readonly errors: readonly ErrorFact[]
-  /** The newest of the others. */
+  /** The newest of the failures that were fixed. */
   readonly mended: readonly ErrorFact[]
   readonly todos: readonly TodoFact[]
   readonly background: readonly BackgroundFact[]

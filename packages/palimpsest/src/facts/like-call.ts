@@ -1,7 +1,7 @@
 import type { ErrorFact } from './facts.ts'
 import { familyOf } from './read-call.ts'
 
-// When one call does again what another did.
+// When one call repeats another.
 
 interface Called {
   readonly tool: string
@@ -9,8 +9,8 @@ interface Called {
 }
 
 /**
- * The same kind of tool on the same target. A command that ran well ends the failure of one that did the same or less: with further
- * arguments, which narrow it. In doubt they are different.
+ * The same kind of tool on the same target. A successful command ends the failure of one that did the same or less, with further arguments
+ * that narrow it. In doubt they are different.
  */
 export function isLikeCall(
   error: Pick<ErrorFact, 'tool' | 'target'>,
@@ -28,25 +28,25 @@ export function isLikeCall(
   return isSame || (!failedToo && ran.length < failed.length && isWithin(ran, failed))
 }
 
-/** One word names a program, and says too little. */
+/** A single word names a program and says too little. */
 const WORDS_MIN = 2
 
 function isWithin(fewer: readonly string[], more: readonly string[]): boolean {
   return fewer.length >= WORDS_MIN && fewer.every((word, i) => word === more[i])
 }
 
-/** What the output is looked at with; a sign in quotes ends no command: `grep "FAIL|PASS"`. */
+/** What only shapes the output; a sign in quotes ends no command: `grep "FAIL|PASS"`. */
 const PLUMBING =
   /(?<!\s)\s*(?:\d?>&\d|[12]?>\s*\/dev\/null|\|\|\s*(?:true|:)(?![\w./-])|;\s*(?:true|:|exit 0)(?![\w./-])|(?:;|\|\|)\s*echo\b(?:\s*(?:[^\s|;&"']|"(?:[^"\\]|\\[^])*"|'[^']*'))*|\|\s*(?:tail|head|cat|less|e?grep|rg|tee|sort|uniq|wc|sed|awk)\b(?:\s*(?:[^\s|;&"']|"(?:[^"\\]|\\[^])*"|'[^']*'))*)/g
 const GOES_FIRST =
   /^\s*(?:cd\s+[^\s;&|][^;&|]*(?:&&|;)\s*|\w+=(?:"[^"]*"|'[^']*'|\S*)\s+|timeout\s+\S+\s+|(?:time|env|command|nice(?:\s+-n\s*\S+)?)\s+)+/
 
-/** Without where it runs. */
+/** The command without the part that says where it runs. */
 export function commandStart(command: string): string {
   return command.replace(GOES_FIRST, '')
 }
 
-/** Without where it runs and what becomes of its output. */
+/** The words of the command, without where it runs and without what only shapes its output. */
 export function commandWords(command: string): readonly string[] {
   return commandStart(command)
     .replace(PLUMBING, '')

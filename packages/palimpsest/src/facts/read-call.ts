@@ -4,27 +4,27 @@ import type { TodoFact } from './facts.ts'
 import { isOf } from './tool-natures.ts'
 import { joinPath, shellReads, type FileChange } from './shell-changes.ts'
 
-// What a tool call is about, by the names and members that the usual agents use.
+// What a tool call is about, by the names and members that common agents use.
 
 export interface ReadCall {
   readonly tool: string
   readonly family: 'read' | 'change' | 'shell' | 'other'
-  /** File, command or first argument: what tells this call from others of its tool. */
+  /** File, command or first argument: what distinguishes this call from others of its tool. */
   readonly target: string
   readonly reads: readonly string[]
-  /** Of a file tool. What a command changes depends on how it ends. */
+  /** For file tools only: what a command changes depends on how it ends. */
   readonly changes: readonly FileChange[]
   readonly command?: string
-  /** Where relative paths of the command begin. */
+  /** Where relative paths of the command start. */
   readonly folder?: string
-  /** The list that it puts in place of the one before. */
+  /** The list that replaces the previous one. */
   readonly todos?: readonly TodoFact[]
   readonly task?: TaskChange
   readonly background?: BackgroundCall
 }
 
 export interface TaskChange {
-  /** Undefined for a new one: its result tells the id. */
+  /** Undefined for a new task: its result contains the id. */
   readonly id?: string
   readonly text?: string
   readonly state?: TodoFact['state'] | 'deleted'
@@ -44,7 +44,7 @@ const LIST_TOOLS: { readonly [name: string]: string } = {
 const PATH_MEMBERS = ['file_path', 'filePath', 'path', 'notebook_path', 'filename']
 const NEW_TEXT_MEMBERS = ['new_string', 'newString', 'newText', 'new_str', 'content', 'file_text']
 const OLD_TEXT_MEMBERS = ['old_string', 'oldString', 'oldText', 'old_str']
-/** Of the code that a call puts into a file. */
+/** Most characters of the code that a call puts into a file. */
 const CODE_CHARS_MAX = 700
 const COMMAND_MEMBERS = ['command', 'cmd', 'script']
 const FOLDER_MEMBERS = ['workdir', 'cwd']
@@ -85,7 +85,7 @@ export function readCall({ name, input }: ToolUseBlock): ReadCall {
   return { ...plain, ...taskOf(lower, given), ...backgroundOf(lower, given) }
 }
 
-/** Editors that do several things say which in `command`. */
+/** Editors with several functions name the function in `command`. */
 function fileTool(
   tool: string,
   given: JsonObject,
@@ -131,7 +131,7 @@ function commandOf(given: JsonObject): string {
   return ''
 }
 
-/** `["bash", "-lc", "…"]` is its script. */
+/** For `["bash", "-lc", "…"]`, the script. */
 function argvText(argv: readonly string[]): string {
   const [, flag = '', script] = argv
   return /^-\w*c$/.test(flag) && script !== undefined ? script : argv.join(' ')
@@ -156,7 +156,7 @@ function patchChanges(input: Json): readonly FileChange[] {
     })
 }
 
-/** The texts of an input's first two levels. */
+/** The texts in the first two levels of an input. */
 function textsIn(input: Json): readonly string[] {
   if (typeof input === 'string') return [input]
   const members: readonly unknown[] = isJsonObject(input) ? Object.values(input) : [input]

@@ -2,17 +2,17 @@ import { failedBlindly, tellsMore, withoutQuoted } from './failed-check.ts'
 import { saysFailed } from './verdicts.ts'
 import { isBlock, toBlocks, type ToolResultBlock } from '../wire/message.ts'
 
-// How a call ended, as its result tells.
+// How a call ended, according to its result.
 
 export interface ReadResult {
   readonly failed: boolean
   readonly exit?: number
-  /** Nobody's mistake: the user said no, or stopped it. */
+  /** Not an error: the user said no, or stopped it. */
   readonly refused: boolean
   readonly text: string
 }
 
-/** Exit codes stand at the top or at the end of a result; in between they may be quoted. */
+/** Exit codes are at the beginning or the end of a result; in between they may be quoted. */
 const EXIT_HEAD_CHARS = 400
 const EXIT_TAIL_CHARS = 200
 const EXIT =
@@ -20,7 +20,7 @@ const EXIT =
 const REFUSED =
   /^(?:the user (?:doesn't want|does not want|rejected|declined|denied)|\[request interrupted|tool (?:use|execution) (?:was )?(?:rejected|aborted)|user rejected|<tool_use_error>Sibling tool call)/i
 
-/** Programs whose exit code 1 says "no", not "failed". */
+/** Programs whose exit code 1 means "no" and not "failed". */
 const SAYS_NO = /(?:^|[|;&]\s*)(?:e?grep|rg|diff|cmp|test|\[|which|git diff)\b[^|;&]*$/
 
 export function readResult(block: ToolResultBlock, command: string | undefined): ReadResult {
@@ -36,7 +36,7 @@ export function readResult(block: ToolResultBlock, command: string | undefined):
   return { failed, refused, text, ...(exit !== undefined && { exit }) }
 }
 
-/** `make; echo $?` prints the code that was lost. */
+/** `make; echo $?` prints the code that would be lost. */
 function printsFailure(command: string, text: string): boolean {
   if (!/;\s*echo\b[^;|&]*\$(?:\?|\{PIPESTATUS\[0\]\})/.test(command)) return false
   const [, code = '0'] = /(?:^|[^\w.])(\d{1,3})\W*$/.exec(text.slice(-EXIT_TAIL_CHARS)) ?? []
@@ -57,15 +57,15 @@ function resultText({ content }: ToolResultBlock): string {
 
 const TELLING =
   /error|fail|exception|denied|not found|no such|does not exist|cannot|can't|could not|panic|fatal|unexpected|undefined|timed out|timeout/i
-/** What a tool says about the call, before what the program printed. */
+/** What a tool says about the call, before the program's output. */
 const ENVELOPE =
   /^(?:chunk id|wall time|process exited|original token count|total output lines|output|exit code|warning: truncated|\(?no output)\b/i
 const SCANNED_CHARS_MAX = 20_000
 const LINE_CHARS_MAX = 300
-/** Longer lines are code that was packed. */
+/** Longer lines are minified code. */
 const TELLING_CHARS_MAX = 1_000
 
-/** The first line by which a check says what failed, else the first that tells of an error, else the first that says anything. */
+/** The first line in which a check says what failed; otherwise the first that mentions an error; otherwise the first that says anything. */
 export function tellingLine(text: string): string {
   const lines = linesAtEnds(text)
     .map((line) => line.trim())
@@ -80,7 +80,7 @@ export function tellingLine(text: string): string {
   return telling.length > LINE_CHARS_MAX ? `${telling.slice(0, LINE_CHARS_MAX)}…` : telling
 }
 
-/** What was wrong stands at the beginning or at the end of what is too long to be looked through. */
+/** In a text that is too long to search completely, the error is at the beginning or the end. */
 function linesAtEnds(text: string): string[] {
   if (text.length <= 2 * SCANNED_CHARS_MAX) return text.split('\n')
   return [

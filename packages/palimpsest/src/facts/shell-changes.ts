@@ -1,14 +1,14 @@
 import type { FileOperation } from './facts.ts'
 
-// Which files a shell command changes, by the plain forms of the usual programs. What cannot be read with certainty (variables, globs,
-// loops, here-documents) counts for nothing.
+// Which files a shell command changes, by the simple forms of common programs. What cannot be read with certainty (variables, globs, loops,
+// here-documents) does not count.
 
 export interface FileChange {
   readonly path: string
   readonly operation: Exclude<FileOperation, 'read'>
-  /** What was put into it: the beginning. */
+  /** The beginning of what was put into it. */
   readonly code?: string
-  /** What it took the place of. */
+  /** The text that it replaced. */
   readonly replaced?: string
 }
 
@@ -18,12 +18,12 @@ interface Part {
   readonly redirects: readonly string[]
 }
 
-/** Longer command lines are scripts: only their head is read. */
+/** Longer command lines are scripts: only their beginning is read. */
 const COMMAND_CHARS_MAX = 4_000
 
 /**
- * Where the command failed, its last part may have done nothing, and what stands before it was done. Relative paths are taken from
- * where the command goes first (`cd here && …`), or from `folder`.
+ * If the command failed, its last part may have done nothing, but the parts before it ran. Relative paths start where the command changes
+ * to first (`cd here && …`), or at `folder`.
  */
 export function shellChanges(command: string, failed: boolean, folder?: string): readonly FileChange[] {
   const parts = partsOf(withoutHereDocuments(command.slice(0, COMMAND_CHARS_MAX)))
@@ -38,7 +38,7 @@ export function shellChanges(command: string, failed: boolean, folder?: string):
   return changes
 }
 
-/** Files that a command shows whole. */
+/** Files that a command shows completely. */
 export function shellReads(command: string, folder?: string): readonly string[] {
   const [part, ...others] = partsOf(withoutHereDocuments(command.slice(0, COMMAND_CHARS_MAX)))
   if (!part || others.length > 0 || part.words[0] !== 'cat') return []
@@ -118,7 +118,7 @@ function isPath(word: string): boolean {
 const HERE_DOCUMENT = /<<-?\s*(["']?)(\w+)(?!\w)\1([^\n]*)\n/g
 const FIRST_WORD = /\n[^\S\n]*(\w+)(?=\s|$)/g
 
-/** The body of a here-document is data. One that is not closed goes to the end. */
+/** The body of a here-document is data. An unclosed one extends to the end. */
 function withoutHereDocuments(command: string): string {
   const closed = withoutClosed(command)
   const open = /<<-?\s*["']?\w+/.exec(closed)
@@ -127,7 +127,7 @@ function withoutHereDocuments(command: string): string {
     : closed
 }
 
-/** What follows on the line of `<<` stays. Each word that may end one is found once. */
+/** What follows `<<` on the same line stays. Each word that may end a here-document is found once. */
 function withoutClosed(command: string): string {
   const words = [...command.matchAll(FIRST_WORD)]
   let rest = ''
@@ -162,7 +162,7 @@ function partsOf(command: string): readonly Part[] {
   return parts.filter((part) => part.words.length > 0).flatMap(unwrapped)
 }
 
-/** `sudo`, assignments, and `bash -lc "…"`. */
+/** Unwraps `sudo`, assignments, and `bash -lc "…"`. */
 function unwrapped(part: Part): readonly Part[] {
   const from = part.words.findIndex((word) => word !== 'sudo' && !/^\w+=/.test(word))
   const words = from < 0 ? [] : part.words.slice(from)

@@ -22,16 +22,16 @@ import { readResult, tellingLine, type ReadResult } from './read-result.ts'
 import { shellChanges, type FileChange } from './shell-changes.ts'
 import { stepStanding } from './standing/standing-words.ts'
 
-// Facts as a fold over the entries of one chain. A step costs what its entry says. Facts that grow without end are bounded here; what
-// they leave out is in the transcript.
+// Facts as a fold over the entries of one chain. A step costs as much as its entry contains. Facts that would grow without end are bounded
+// here; what they leave out is in the transcript.
 
 export interface FactsState {
-  /** Everything the conversation ever said is in it, or in the facts it began with. */
+  /** It includes everything that the conversation ever said, directly or through the facts that it began with. */
   whole: boolean
   readonly words: UserWords[]
   standing: readonly StandingWords[]
   readonly files: Map<string, FileFact>
-  /** Paths by their last part. */
+  /** Paths by file name. */
   readonly pathsByName: Map<string, readonly string[]>
   code: readonly CodeFact[]
   readonly commands: CommandFact[]
@@ -41,7 +41,7 @@ export interface FactsState {
   readonly tasks: Map<string, TodoFact>
   readonly background: Map<string, BackgroundFact>
   readonly answers: AnswerFact[]
-  /** What the model said last in the turn that goes on. */
+  /** What the model said last in the current turn. */
   said: AnswerFact | undefined
   readonly calls: Map<string, OpenCall>
   touches: number
@@ -57,7 +57,7 @@ const ERRORS_MAX = 60
 const MENDED_MAX = 20
 const ANSWERS_MAX = 60
 const TARGET_CHARS_MAX = 200
-/** Two runs of a check may differ only in the last of the tests they name. */
+/** Two runs of a check may differ only in the last test that they name. */
 const FAILED_TARGET_CHARS_MAX = 2_000
 
 /** `whole`: the entries begin where the conversation does. */
@@ -82,14 +82,14 @@ export function noFactsYet(whole: boolean): FactsState {
   }
 }
 
-/** One more entry that counts. The given state is used up: go on with the returned one. */
+/** Adds one entry that counts. The given state is used up: continue with the returned one. */
 export function stepFacts(state: FactsState, entry: Entry): FactsState {
   if (entry.kind === 'boundary') {
     const facts = state.whole ? undefined : decodeFacts(entry.meta.extra?.['facts'])
     return facts ? stateFrom(facts, state) : state
   }
   if (entry.kind !== 'message' || entry.part === 'summary' || entry.part === 'attachment') return state
-  // A copy says what was said before, and nothing of how things are now.
+  // A copy repeats what was said before, and says nothing about the present state.
   if (entry.part === 'kept' && state.whole) return state
   if (entry.message.role === 'assistant') addAnswer(state, entry)
   else addUserMessage(state, entry)
@@ -111,7 +111,7 @@ export function factsIn(state: FactsState): Facts {
   }
 }
 
-/** What a boundary carries takes the place of what was gathered from the messages that it keeps. */
+/** Facts from a boundary replace what was gathered from the messages that it keeps. */
 function stateFrom(facts: Facts, before: FactsState): FactsState {
   const state = noFactsYet(true)
   for (const words of facts.words) state.words.push(words)
@@ -156,7 +156,7 @@ function addUserMessage(state: FactsState, entry: MessageEntry): void {
     if (!isBlock(block, 'tool_result')) continue
     const open = state.calls.get(block.tool_use_id)
     state.calls.delete(block.tool_use_id)
-    // What was recalled says how things were, and an id that is not there is nothing to be mended.
+    // Recalled text reports the past, and a recall of an unknown id is no failure to fix.
     if (open?.call.tool === RECALL_TOOL) continue
     if (open) addResult(state, open, readResult(block, open.call.command), entry.part === 'interrupted')
   }
@@ -164,7 +164,7 @@ function addUserMessage(state: FactsState, entry: MessageEntry): void {
   if (text !== '') addWords(state, entry.id, text)
 }
 
-/** Longer messages are kept by head and tail. */
+/** Of longer messages, beginning and end are kept. */
 const WORDS_CHARS_MAX = 2_000
 const WORDS_HEAD_CHARS = 1_200
 const WORDS_TAIL_CHARS = 600
@@ -185,7 +185,7 @@ function addWords(state: FactsState, entry: EntryId, text: string): void {
   state.standing = stepStanding(state.standing, entry, text)
 }
 
-/** An interrupted call may have done its work; it is no error, and mends none. */
+/** An interrupted call may have done its work; it is no error, and fixes none. */
 function addResult(state: FactsState, open: OpenCall, result: ReadResult, interrupted: boolean): void {
   const { call } = open
   if (result.refused) return
@@ -205,7 +205,7 @@ function addResult(state: FactsState, open: OpenCall, result: ReadResult, interr
   addBackground(state, call, result.text)
 }
 
-/** It did again what had failed, hides its exit code, and does not say that it went well. */
+/** It repeated a failed call, hides its exit code, and does not say that it went well. */
 function isStillOpen({ errors }: FactsState, { tool, target, command }: ReadCall, text: string): boolean {
   if (command === undefined) return false
   const like = errors.filter((error) => isLikeCall(error, { tool, target }, false))
@@ -243,7 +243,7 @@ function touchChanged(state: FactsState, change: FileChange, entry: EntryId): vo
   if (code !== undefined) state.code = [...state.code, { path: known, text: code }].slice(-CODE_MAX)
 }
 
-/** A later change took it out of the file, or may have. */
+/** A later change removed it from the file, or may have. */
 function isReplaced(text: string, { operation, replaced }: FileChange): boolean {
   if (operation !== 'edited') return true
   if (replaced === undefined || replaced.trim() === '') return false
@@ -265,7 +265,7 @@ function addFile(state: FactsState, file: FileFact): void {
   state.files.set(file.path, file)
 }
 
-/** A relative path is the one known file that ends with it, if there is just one. */
+/** A relative path is the known file that ends with it, if there is exactly one. */
 function knownPath(state: FactsState, path: string): string {
   if (state.files.has(path) || path.startsWith('/')) return path
   const found = (state.pathsByName.get(nameOf(path)) ?? []).filter((known) => known.endsWith(`/${path}`))
@@ -287,7 +287,7 @@ function addCommand(state: FactsState, command: string, result: ReadResult): voi
   if (state.commands.length > COMMANDS_MAX) state.commands.shift()
 }
 
-/** A failure stands until a like call succeeds; a like failure takes its place. */
+/** A failure stays until a similar call succeeds; a similar failure replaces it. */
 function addOutcome(state: FactsState, { call, entry }: OpenCall, result: string, failed: boolean): void {
   const target = call.target.slice(0, FAILED_TARGET_CHARS_MAX)
   const like = state.errors.filter((error) => isLikeCall(error, { tool: call.tool, target }, failed))
@@ -331,7 +331,7 @@ function addBackground(state: FactsState, call: ReadCall, result: string): void 
   state.background.set(id, { id, text })
 }
 
-/** A notice that says which background work ended. */
+/** Handles a notice that says which background work ended. */
 function endNotified(state: FactsState, text: string): void {
   if (state.background.size === 0 || !text.includes('<task-notification>')) return
   for (const [, id] of text.matchAll(/<task-id>([\w-]+)<\/task-id>/g))

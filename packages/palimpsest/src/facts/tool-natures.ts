@@ -1,6 +1,6 @@
-// What a tool does, by the names that the usual agents give theirs. The one list of names: whoever asks what kind of tool a call is of asks here.
+// What a tool does, by the names that common agents use. This is the only list of names: all code that needs a tool's kind asks here.
 
-/** In lower case. */
+/** Names are in lower case. */
 const NAMES = {
   read: 'read read_file view view_file cat open_file',
   list: 'ls list',
@@ -10,19 +10,19 @@ const NAMES = {
   notebook: 'notebookedit notebook_edit',
   patch: 'apply_patch',
   run: 'bash shell exec_command local_shell powershell run_command run_shell_command',
-  /** More input for a command that runs. */
+  /** More input for a running command. */
   input: 'write_stdin',
   fetch: 'websearch web_search webfetch web_fetch',
   todo: 'todowrite todo_write write_todos update_plan',
   agent: 'task agent subagent spawn_agent',
-  /** At what runs in the background. */
+  /** Looks at what runs in the background. */
   look: 'bashoutput taskoutput agentoutput wait_agent',
   stop: 'killshell killbash taskstop close_agent',
   ask: 'askuser askuserquestion ask_user',
-  /** A plan that the user decides about. */
+  /** A plan for the user to decide on. */
   plan: 'exitplanmode exit_plan_mode',
   recall: 'recall',
-  /** Of a team, or of a whole session. */
+  /** Tasks of a team, or of a whole session. */
   tasks: 'taskcreate taskupdate tasklist',
   /** To another agent. */
   message: 'sendmessage send_message send_input',
@@ -33,7 +33,7 @@ export type ToolNature = keyof typeof NAMES
 const natures = new Map<string, ToolNature>()
 for (const nature of keysOf(NAMES)) for (const name of NAMES[nature].split(' ')) natures.set(name, nature)
 
-/** Undefined for a tool that nobody here knows. */
+/** Undefined for an unknown tool. */
 export function natureOf(tool: string): ToolNature | undefined {
   return natures.get(tool.toLowerCase())
 }

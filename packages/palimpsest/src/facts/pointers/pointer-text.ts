@@ -6,25 +6,25 @@ import type { View, ViewNode } from '../../transcript/view.ts'
 import { isBlock, toBlocks, type ToolUseBlock } from '../../wire/message.ts'
 import { renderExcerpt, renderPointer, type FoundPlace } from './render-pointer.ts'
 
-// A search or an edit that names something which only stands in what left the window: one line says where it was last. It stands at the
-// end, as a message of its own, labelled as data; it is never an instruction, and nothing before it changes.
+// If a search or an edit names something that is only in what left the window, one line says where it was last. The line is a message of
+// its own at the end, labeled as data; it is never an instruction, and nothing before it changes.
 
-/** Longer names tell more; of a large edit the longest few are looked for. */
+/** Longer names say more; for a large edit, only the longest ones are searched. */
 const NAMES_MAX = 12
 const NAME_CHARS_MIN = 5
-/** Of the transcript, from the newest on: a name that stood further back is left to a search. */
+/** How far back in the transcript to search. A name that was further back is left to a search. */
 const LOOKED_CHARS_MAX = 20_000_000
 const INPUT_CHARS_MAX = 20_000
 
-/** A name of code, which nobody writes by chance. */
+/** A name in code, which no one writes by chance. */
 const NAME = /[A-Za-z_$][\w$]*/g
 const IS_NAME = /[a-z][A-Z]|_[A-Za-z]|[A-Za-z]\d|[A-Z][A-Z][a-z]/
 
-/** Undefined: nothing is said. */
+/** Undefined: there is nothing to point out. */
 export function pointerText(view: View, form: 'pointer' | 'excerpt'): string | undefined {
   const newest = view.nodes.findLastIndex(({ role }) => role === 'assistant')
   const behind = view.nodes.slice(newest + 1)
-  // An answer without results is not at work; what was pointed out once is not pointed out again.
+  // An answer without results is not in the middle of work; what was pointed out once is not pointed out again.
   if (newest === -1 || !behind.some(({ answers }) => answers !== undefined) || behind.some(isPointer))
     return undefined
   const named = namesIn(view.nodes[newest])
@@ -39,7 +39,7 @@ function isPointer({ source, answers }: ViewNode): boolean {
   return answers === undefined && source.origin === 'recall'
 }
 
-/** In the input of searches and edits, the longest first. */
+/** Names in the input of searches and edits, longest first. */
 function namesIn(node: ViewNode | undefined): readonly string[] {
   const names = new Set<string>()
   for (const { block } of node?.blocks ?? []) {
@@ -53,7 +53,7 @@ function namesIn(node: ViewNode | undefined): readonly string[] {
   return [...names].toSorted((a, b) => b.length - a.length)
 }
 
-/** Of the inputs themselves. */
+/** Names of the inputs' own members. */
 const MEMBERS = new Set(['file_path', 'filePath', 'old_string', 'new_string', 'oldString', 'newString'])
 for (const name of [
   'old_str',
@@ -70,7 +70,7 @@ function holds({ blocks }: ViewNode, name: string): boolean {
   return blocks.some(({ json }) => json.includes(name))
 }
 
-/** The message that holds most of the names; of several, the newest. */
+/** The message that contains the most of the names; of several, the newest. */
 function findPlace({ nodes, log }: View, newest: number, names: readonly string[]): FoundPlace | undefined {
   const own = new Set(nodes.slice(newest).flatMap(({ entries }) => entries))
   let best: { readonly entry: MessageEntry; readonly names: readonly string[] } | undefined
@@ -86,7 +86,7 @@ function findPlace({ nodes, log }: View, newest: number, names: readonly string[
   return best && { ...best, call: callOf(best.entry, log) }
 }
 
-/** A summary, a copy and what was recalled repeat what stands elsewhere. */
+/** A summary, a copy and recalled text repeat what is elsewhere. */
 function mayHold(entry: Entry): entry is MessageEntry {
   return entry.kind === 'message' && !isPart(entry) && entry.origin !== 'recall'
 }

@@ -3,19 +3,19 @@ import type { MessageEntry } from '../../transcript/entry.ts'
 import { recallOf } from '../../transcript/recall-tool.ts'
 import { isBlock, toBlocks, type Block, type ToolUseBlock } from '../../wire/message.ts'
 
-// What a pointer says: what was seen where, and how to see it again.
+// The text of a pointer: what was seen where, and how to see it again.
 
 export interface FoundPlace {
   readonly entry: MessageEntry
-  /** Those of the names that it holds, the longest first. */
+  /** The names that it contains, longest first. */
   readonly names: readonly string[]
-  /** Of a result. */
+  /** The call that the entry's result belongs to, if it has one. */
   readonly call: ToolUseBlock | undefined
 }
 
 const NAMES_SHOWN = 3
 const TARGET_CHARS_MAX = 120
-/** Lines before and after the last place of the name. */
+/** Lines before and after the last occurrence of the name. */
 const LINES_AROUND = 2
 const LINE_CHARS_MAX = 200
 
@@ -27,7 +27,7 @@ export function renderPointer(place: FoundPlace, mayRecall: boolean): string {
   return `[Data, from earlier: ${shown}${more} last seen in ${whereOf(place)}${way}.]`
 }
 
-/** Five lines of it, in place of the way to them. */
+/** Five lines of it, instead of the way to it. */
 export function renderExcerpt(place: FoundPlace): string {
   const [name = ''] = place.names
   const lines = textOf(place.entry, name).split('\n')
@@ -43,7 +43,7 @@ function whereOf({ call, entry }: FoundPlace): string {
   return `the result of ${call.name}${target === '' ? '' : ` ${target}`}`
 }
 
-/** The block that holds it. */
+/** The text of the last block that contains the name. */
 function textOf({ message }: MessageEntry, name: string): string {
   const texts = toBlocks(message.content).map(blockText)
   return texts.findLast((text) => text.includes(name)) ?? ''

@@ -1,18 +1,18 @@
-// A sentence as a list of clauses, each of them words with one space between them and one at either end: ` do not commit yet `. So a form
-// is a plain pattern over words, whatever the alphabet and the punctuation.
+// A sentence as a list of clauses. Each consists of words with one space between them and one at either end: ` do not commit yet `. So a
+// form is a simple pattern over words, whatever the alphabet and punctuation.
 
 export interface Clause {
   readonly text: string
-  /** The clause that it is joined to by "and" or "but", and whose subject it may share. */
+  /** The clause that "and" or "but" joins it to, whose subject it may share. */
   readonly joined?: string
-  /** It stood in brackets. The clause around them goes on after them. */
+  /** It was in brackets. The clause around them continues after them. */
   readonly aside?: true
 }
 
-/** Quoted words are somebody else's, or a name. A single quoted word is one. */
+/** Quoted words are someone else's, or a name. A single quoted word is a name. */
 const QUOTED = /"[^"\s][^"]{0,400}"|“[^”]{1,400}”|«[^»]{1,400}»|「[^」]{1,400}」/gu
 const BRACKETS = /[([（]([^()[\]（）]{1,400})[)\]）]/gu
-/** A sign that ends a clause. A hyphen or dot inside a word does not. */
+/** A sign that ends a clause. A hyphen or dot inside a word does not end one. */
 const BREAK = /[,;:!?()[\]{}—–…•→|](?=\s|$)|[，、；：！？（）。—–…]|[([]|\s--?\s|\.(?=\s|$)/u
 const NO_WORD = /[^\p{L}\p{M}\p{N}'_./@#$%+\\-]+/u
 const EDGES = /^[.'/-]+(?=[\p{L}\p{N}])|(?<=[\p{L}\p{N}])[.'-]+$/gu
@@ -20,11 +20,11 @@ const EDGES = /^[.'/-]+(?=[\p{L}\p{N}])|(?<=[\p{L}\p{N}])[.'-]+$/gu
 const NEVER = /(?!)/
 
 export interface Joints {
-  /** Written otherwise, said the same: "don't" is "do not". */
+  /** Other spellings with the same meaning: "don't" is "do not". */
   readonly spelled?: readonly (readonly [RegExp, string])[]
-  /** Between two clauses that may share their subject. Has the spaces around it. */
+  /** Between two clauses that may share a subject. Includes the surrounding spaces. */
   readonly conjunction: RegExp
-  /** Between two that do not: "so", "because". */
+  /** Between two clauses that do not: "so", "because". */
   readonly breaks?: RegExp
 }
 

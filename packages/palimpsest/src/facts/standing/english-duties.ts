@@ -1,9 +1,9 @@
 import type { Form } from './language.ts'
 
-// Obligations, preferences, constraints. Most are commands, and a command is as a rule done once: something must say that it lasts, and that
-// it is about how the agent works rather than what the product does.
+// Obligations, preferences, constraints. Most are commands, and a command is usually carried out once: something must show that it lasts,
+// and that it is about how the agent works and not about what the product does.
 
-/** A clause with a subject, a question, a report: no command. */
+/** A clause with a subject, a question or a report is no command. */
 export const NO_COMMAND =
   /^ (?:i|you|we|they|he|she|it|this|that|these|those|there|the|a|an|my|our|your|his|her|its|their|some|most|all|both|each|every|if|when|whenever|because|since|while|as|although|where|which|who|what|why|how|whether|after|before|until|unless|for|with|without|in|on|at|of|from|by|to|into|than|like|not|no|nothing|nobody|only|or|is|are|was|were|be|been|has|have|had|does|did|do (?:you|we|they|i|the|not)|can|could|should|would|will|must|may|might|shall|got|going|maybe|perhaps|probably|looks|seems|sounds|\S+ing|\S+ed|\S+ly) |^ (?!(?:make sure|ensure|check|verify|remember) )(?:\S+ ){1,4}(?:is|are|was|were|has|had|does|did|will|would|can|could|should|must|may|might|needs?|seems?|looks|works|fails|returns|\S+n't) /
 
@@ -16,11 +16,11 @@ const STEP =
 
 const form = (source: string): RegExp => new RegExp(source)
 
-/** What lasts longer than a step. */
+/** Words for what lasts longer than one step. */
 const LASTS = form(
   ` (?:every time|each time|whenever|from (?:now|here|this point|today|then) on(?:wards?)?|going forward|henceforth|in future|at all times|as (?:we|you) go|on the go|along the way|(?:after|before) (?:each|every|any)(?! other )|(?:for|on|in|with|per|at) (?:each|every|any) (?:\\S+ )?(?:${STEP})|before you (?:${ACT})|(?:before|after|when) (?:${ACTING})|after you (?:${ACT})|when you (?:${ACT}|are (?:unsure|not sure|torn|stuck|blocked|in doubt))|unless (?:i|told|asked)|as a rule|regularly|frequently|as much as possible|wherever (?:possible|you can)|no matter what|whatever you do|as long as|if you are (?:unsure|not sure|in doubt|stuck|blocked)|in doubt) `,
 )
-/** "Always run", "run always": of what a thing does it stands elsewhere. */
+/** "Always run", "run always". In a statement about what a thing does, the word is elsewhere. */
 const ALWAYS = /^ (?:\S+ )?always /
 
 const FROM_NOW_ON = / (?:from (?:now|here|this point|today) on(?:wards?)?|going forward|henceforth) /
@@ -33,7 +33,7 @@ const ARTIFACT =
   'commit messages?|commits|comments|code comments|branch names?|branches|pr titles?|prs|pull requests|answers|responses|variable names|docs|documentation|tests|functions|files|migrations'
 
 export const ENGLISH_DUTIES: readonly Form[] = [
-  // "From now on …": whoever the subject is.
+  // "From now on …", whatever the subject.
   {
     kind: 'obligation',
     is: /^ (?:you|we|let us|i want you to|i would like you to) /,
@@ -79,13 +79,13 @@ export const ENGLISH_DUTIES: readonly Form[] = [
     is: /^ (?:carry on|continue|proceed|go on|keep going|work) (?:\S+ ){0,8}without (?:asking|waiting|stopping|confirm)/,
   },
   { kind: 'obligation', is: /^ treat (?:all |every |any )?(?!this )\S+s as / },
-  // In the plural it is done again and again.
+  // In the plural, it is done repeatedly.
   {
     kind: 'obligation',
     is: /^ (?:make|do|use|write|create|keep) (?:(?!the|these|those|two|three|all)\S+ ){0,2}commits /,
     command: true,
   },
-  // A duty of "you".
+  // A duty, addressed to "you".
   {
     kind: 'obligation',
     is: /^ you must /,
@@ -102,7 +102,7 @@ export const ENGLISH_DUTIES: readonly Form[] = [
   },
   { kind: 'obligation', is: / (?:we|i) want you (?:in future|in the future|from now on) to / },
 
-  // Preferences. One of several choices that lie on the table is no lasting one.
+  // Preferences. Choosing one of several options at hand is not a lasting one.
   {
     kind: 'preference',
     is: /^ i (?:would )?(?:much |really |strongly |generally |usually )?prefer /,
@@ -125,7 +125,7 @@ export const ENGLISH_DUTIES: readonly Form[] = [
     kind: 'preference',
     is: /^ (?:i|we) (?:\S+ )?(?:would like|would love|want|prefer|need) (?:\S+ ){1,20}as (?:much|closely?|little|few|simple|small|often|far) (?:\S+ ){0,3}as possible /,
   },
-  // What the agent need not do.
+  // What the agent does not need to do.
   {
     kind: 'preference',
     is: /^ (?:there is )?no need to (?:check|test|run|commit|push|look|read|ask|verify|review|explain|wait|confirm) |^ you do not (?:need|have) to (?:check|test|run|commit|push|look|read|ask|verify|review|explain|wait|confirm) /,
@@ -144,7 +144,7 @@ export const ENGLISH_DUTIES: readonly Form[] = [
     is: /^ (?:one|1) (?:question|step|thing|change|commit|file|task) (?:at a time|per \S+) /,
   },
 
-  // Constraints: what every later change must keep to.
+  // Constraints that every later change must respect.
   {
     kind: 'constraint',
     is: form(

@@ -1,13 +1,13 @@
-// What lifts an instruction. A permission says so itself: "you may now push", "lodash is allowed again", "forget what I said about commits".
+// What lifts an instruction. A permission is explicit: "you may now push", "lodash is allowed again", "forget what I said about commits".
 
-/** It does not say what: what it says instead tells. */
+/** Does not say what is revoked; what the user wants instead shows it. */
 export const TAKES_BACK =
   /^ (?:forget|ignore|disregard|drop|scrap|strike|cancel|never ?mind) (?:that|this|it) $/
 
 export const ENGLISH_PERMISSIONS: readonly RegExp[] = [
-  // A permission of "you", now or again.
+  // A permission for "you", now or again.
   /^ you (?:may|can|could|are (?:free|allowed|welcome) to) (?:\S+ ){0,20}(?:now|again|after all) |^ you (?:may|can) now /,
-  // "OK, you can commit", "you may push it": short, and of what was forbidden.
+  // "OK, you can commit", "you may push it": short, and about what was forbidden.
   /^ (?:ok |okay |yes )?you (?:may|can) (?!not |see |find |notice )\S+ (?:(?:it|this|that|them|everything|all) )?$/,
   /^ (?:feel free|go ahead|you are free|you are welcome) (?:and |to )/,
   // "It's fine to …", "fine to … again".

@@ -10,7 +10,7 @@ const NO_TAG = /^(?!.*\| (?:(?:right|correct|yeah|no) $|that is (?:the|a) |fix )
 export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   ...ENGLISH_UNWANTED,
   // A negated command: "do not commit", "never open editors". Verbs of state have no command form: "don't know why" lacks its "I". With
-  // verbs of what a screen does, a negated command is a wish for the product.
+  // verbs for what a screen does, a negated command is a wish about the product.
   {
     kind: 'prohibition',
     work: true,
@@ -19,7 +19,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
       /^ do not (?:i|you|we|they|he|she|it|the|those|these|that|this|my|your|our|any|know|think|see|understand|like|want|need|mind|care|believe|recall|seem|feel|agree|love|hesitate|worry|forget|have|get|appear|exist|matter|work(?! (?:on|in|around) )|show(?! me )|display|render|redirect|wrap|scroll|trigger|prompt|allow|let) /,
   },
   { kind: 'prohibition', is: /^ do not you (?:dare|ever) / },
-  // Nobody put a comma: "fix the login do not touch the parser". After a plural it may be a report.
+  // Without a comma: "fix the login do not touch the parser". After a plural it may be a report.
   {
     kind: 'prohibition',
     is: form(`^ (?:\\S+ ){1,20}do not (?:${ACT}) `),
@@ -29,7 +29,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   },
   { kind: 'prohibition', is: /^ (?:do not|never) $/, needs: [/ under any circumstances? | in any case /] },
   { kind: 'prohibition', is: /^ do not $/, alone: true },
-  // "Never was", "never appears", "never came": no command, a report.
+  // "Never was", "never appears", "never came" are reports, not commands.
   {
     kind: 'prohibition',
     work: true,
@@ -59,7 +59,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
     alone: true,
   },
 
-  // A duty of "you" not to do something.
+  // A duty of "you" to refrain from something.
   {
     kind: 'prohibition',
     is: /^ you (?:must|should|may|shall) (?:not|never) /,
@@ -110,7 +110,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
     is: /^ we (?:must not|(?:must|should|shall|will|can) never|are not (?:allowed|to)) /,
   },
   { kind: 'prohibition', is: form(`^ we (?:should|shall) not (?:(?:${WORK})|be (?:${DOING})) `) },
-  // "We're not installing anything in this phase.", "we won't touch the parser". With a condition it is a report of what goes wrong.
+  // "We're not installing anything in this phase.", "we won't touch the parser". With a condition, it reports what goes wrong.
   {
     kind: 'prohibition',
     is: form(`^ we (?:are not|will not be) (?:${DOING}) `),
@@ -143,7 +143,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
     isNot: / (?:have|got) /,
   },
 
-  // What "I" do not want the agent to do, or to add. "I don't want that" is about what is there already.
+  // What "I" do not want the agent to do or add. "I don't want that" is about something that exists already.
   {
     kind: 'prohibition',
     is: /^ (?:i|we) (?:basically |also |do )?(?:do not|not|never) (?:ever )?(?:want|wish) (?:(?:to|ot) \S|you |us |(?:any |a |an )?(?:new|more|another|other|additional|extra) )/,
@@ -230,7 +230,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
     is: /^ (?:\S+ ){0,3}(?:leave|keep) (?:\S+ ){1,8}(?:alone|untouched|unchanged|intact|as-is|as is|as it is|as they are|to me|out of (?:it|this|the (?:commits?|prs?|repo))) /,
   },
 
-  // "Stop doing", "avoid", "hold off". What is said to stop the agent's talk is a wish about manner.
+  // "Stop doing", "avoid", "hold off". A wish that stops a way of talking is about manner.
   {
     kind: 'preference',
     is: /^ (?:stop|quit) (?:apologi|saying|calling|explaining|repeating|summari|thank)/,
@@ -246,7 +246,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
   { kind: 'prohibition', is: /^ keep (?:your |all )?(?:changes|edits) out of / },
   { kind: 'prohibition', work: true, is: /^ (?:avoid|refrain from|hold off|abstain from) / },
 
-  // "Make sure not to …"; of a third thing only where it is about the repository.
+  // "Make sure not to …"; about a third thing only if it concerns the repository.
   {
     kind: 'prohibition',
     is: /^ (?:make sure|be sure|ensure|take care|be careful|careful|remember|try) (?:that )?(?:you |we )?(?:to )?(?:not|never|do not|are not) /,
@@ -264,7 +264,7 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
     kind: 'prohibition',
     is: /^ (?:make sure|ensure) (?:that )?(?:nothing (?:\S+ ){0,3}(?:breaks?|broken|lost|deleted|removed)|(?:\S+ ){0,5}(?:existing|current|other|old|working) (?:\S+ ){1,6}(?:not|never) (?:\S+ )?(?:break|breaks|broken|lost|deleted|removed|affected|changed)) /,
   },
-  // Asked, and meant as a command.
+  // A question that is meant as a command.
   {
     kind: 'prohibition',
     is: form(`^ (?:can|could|would) (?:we|you) (?:please )?not (?:${WORK}) `),
@@ -275,6 +275,6 @@ export const ENGLISH_PROHIBITIONS: readonly Form[] = [
     is: /^ (?:can|could|would|will) (?:you|we) (?:please )?(?:stop|avoid|refrain from|quit) (?!showing|displaying|rendering|loading)\S+ing /,
     asked: true,
   },
-  // To wait is to do nothing meanwhile.
+  // To wait means to do nothing in the meantime.
   { kind: 'prohibition', is: /^ let (?:the|this|that|it|them|my|our) (?:\S+ ){0,5}(?:finish|complete|end) / },
 ]

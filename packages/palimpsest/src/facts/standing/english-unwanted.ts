@@ -2,13 +2,13 @@ import { DOING } from './english-work.ts'
 import { NO_COMMAND } from './english-duties.ts'
 import type { Form } from './language.ts'
 
-// A thing that there must not be, and what a task must be done without: "no new dependencies", "I don't want a markdown file", "explain it
+// Something that must not exist, and what a task must be done without: "no new dependencies", "I don't want a markdown file", "explain it
 // without changing any code".
 
-/** What agents bring in and users do not want. What a screen may lack ("no border") is not among it. */
+/** What agents bring in and users do not want. It does not include what a screen may lack ("no border"). */
 const THING =
   'code|coding|edits|modifications|commits?|pushes|pushing|emojis?|comments|mocks?|mocking|stubs?|hacks?|work-?arounds?|shortcuts?|placeholders?|guess(?:ing|es|work)|assumptions|speculation|hallucinations?|dependencies|crutch(?:es)?|fallbacks?|band-?aids?|quick fixes|monkey-?patch(?:es|ing)|over-?engineering|scope creep|refactors?|refactoring|rewrites?|sql|scripts?|queries|librar(?:y|ies)|frameworks?|any|fluff|filler|bullshit|excuses|yapping|preamble|md files?|markdown files?|em-?dashes|todos|console\\.logs?|magic numbers|inline styles?|side effects|(?:code|dependency|schema|api|breaking|logic|design|database|config) changes|force pushes'
-/** What is of this sort is never wanted. */
+/** Things of this sort are never wanted. */
 const SORT =
   'hard-?coded|hard-?coding|inline|dead|repeated|fake|mock(?:ed)?|dummy|made-up|simulated|temporary|hacky|untyped|partial|duplicated?(?= (?:code|logic|functions?|files?|types?))'
 
@@ -40,7 +40,7 @@ export const ENGLISH_UNWANTED: readonly Form[] = [
     is: /^ no (?:other )?(?:changes|edits|modifications) (?:to|outside|beyond|besides|except|allowed|whatsoever) /,
     isNot: / (?:is|are|was|were|has|have|visible|detected|made|found) /,
   },
-  // What a task is done without: "without making any changes, tell me why it fails".
+  // What a task must be done without: "without making any changes, tell me why it fails".
   {
     kind: 'prohibition',
     is: form(

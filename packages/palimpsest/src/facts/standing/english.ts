@@ -4,7 +4,7 @@ import { ENGLISH_PROHIBITIONS } from './english-prohibitions.ts'
 import { ENGLISH_AT_RUN_TIME, ENGLISH_SCREEN } from './english-work.ts'
 import { wordSet, type Language } from './language.ts'
 
-/** "don't" and "dont" are "do not". Small words between "do not" and its verb change nothing, so they go. */
+/** "don't" and "dont" become "do not". Small words between "do not" and its verb change nothing, so they are removed. */
 const SPELLED: readonly (readonly [RegExp, string])[] = [
   [/(?<= )(do|does|did|should|would|could|must|is|are|was|were|has|have|had|need)n'?t(?= )/g, '$1 not'],
   [/(?<= )(?:can'?t|cannot)(?= )/g, 'can not'],

@@ -1,6 +1,6 @@
 import { wordSet, type Form, type Language } from './language.ts'
 
-/** "Pushe nicht", "Fass die Datei nicht an": the verb first, with no subject of its own. What follows tells it from a noun. */
+/** "Pushe nicht", "Fass die Datei nicht an": the verb comes first and has no subject. The word after it distinguishes it from a noun. */
 const VERB_FIRST =
   /^ (?!der|die|das|den|dem|ein|eine|einen|es|er|sie|ich|du|wir|ihr|man|wer|was|wie|wo|warum|wann|weil|wenn|dass|ob|als|da|dann|hier|dort|so|auch|noch|schon|leider|bisher|jetzt|manchmal|oft|ist|sind|war|hat|haben|kann|muss|soll|darf|wird|geht|gibt|funktioniert|läuft|klappt|stimmt|passt|kommt|scheint|alle|jede|jeder|jedes|kein|keine|nichts|nicht|nie|niemals)\S+ (?:bitte |mir |uns )?(?:der|die|das|den|dem|des|ein|eine|einen|einem|mein|meine|meinen|dein|deine|deinen|unser|unsere|diese|diesen|dieses|nichts|nicht|nie|niemals|kein|keine|keinen|keinerlei|auf|an|in|im|zu|am|ins|mit|von|aus|etwas|alles|alle|jede|jeden|jedes|direkt|sonst|mich|vor|nach|immer|stets|lieber|nur|[^\s/]*\/\S*|[^\s.]+\.\S+) /
 const NEGATION = / (?:nicht|nichts|nie|niemals|kein|keine|keinen|keinem|keiner|keinerlei) /
@@ -20,7 +20,7 @@ const FORMS: readonly Form[] = [
     kind: 'prohibition',
     is: /^ (?:kein|keine|keinen|keinerlei) (?:neue|neuen|weiteren?|zusätzlichen?) (?:\S+ ){1,4}$/,
   },
-  // A duty of "du".
+  // A duty, addressed to "du".
   {
     kind: 'prohibition',
     is: / (?:du|sie|ihr) (?:darfst|dürfen|dürft|sollst|sollen|sollt|solltest) (?:\S+ ){0,10}(?:nicht|nichts|nie|niemals|kein|keine|keinen) | (?:darfst|sollst|solltest) du (?:\S+ ){0,10}(?:nicht|nichts|nie|niemals|kein|keine|keinen) /,
@@ -58,7 +58,7 @@ const FORMS: readonly Form[] = [
     kind: 'constraint',
     is: /^ (?:benutze|verwende|nimm|nutze|ändere|bearbeite) (?:\S+ ){0,4}(?:nur|ausschließlich) /,
   },
-  // "Comments in English, the screens in German": what things are written in, without a verb.
+  // "Comments in English, the screens in German": the language to write in, without a verb.
   {
     kind: 'constraint',
     is: /^ (?:kommentare|commits?|commit-\S+|nachrichten|antworten|code|texte) (?:bitte )?(?:nur |immer )?(?:auf|in) \S+ $/,
@@ -78,7 +78,7 @@ export const GERMAN: Language = {
   noCommand:
     /^ (?:ich|du|er|sie|es|wir|ihr|man|der|die|das|den|dem|ein|eine|einen|kein|keine|keinen|nicht|nichts|nie|niemals|ist|sind|war|hat|haben|wenn|weil|dass|ob|was|wie|warum) /,
   permits: [
-    // A permission of "du", now or again.
+    // A permission for "du", now or again.
     / (?:du (?:darfst|kannst|musst)|(?:darfst|kannst|musst) du) (?:\S+ ){0,20}(?:jetzt|nun|wieder|doch|ab sofort|nicht mehr) /,
     / (?:jetzt|nun|ab sofort) (?:darfst|kannst) du /,
     /^ (?:es|das) ist (?:jetzt |nun |wieder )?(?:in ordnung|ok|okay|erlaubt) | (?:ist|sind) (?:jetzt |nun )?wieder (?:erlaubt|frei|ok|okay) /,

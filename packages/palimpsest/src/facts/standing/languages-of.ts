@@ -4,25 +4,28 @@ import type { Language } from './language.ts'
 import { CHINESE, JAPANESE, KOREAN, RUSSIAN } from './other-scripts.ts'
 import { FRENCH, ITALIAN, PORTUGUESE, SPANISH } from './romance.ts'
 
-/** In one alphabet, told apart by their small words. */
+/** They share an alphabet and are distinguished by their small words. */
 const LATIN: readonly Language[] = [ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN]
 
-/** A sentence has few words; a message is long enough once this much of it was looked at. */
+/** A sentence has few words; of a message, this much is enough. */
 const LOOKED_AT_CHARS = 600
 
-/** Japanese before Chinese: it uses both scripts. */
+/** Japanese before Chinese, since it uses both scripts. */
 const SCRIPTS: readonly (readonly [RegExp, Language])[] = [
   [/\p{Script=Hangul}/u, KOREAN],
   [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, JAPANESE],
   [/\p{Script=Han}/u, CHINESE],
   [/\p{Script=Cyrillic}/u, RUSSIAN],
 ]
-/** Of a text in another script: a name in it does not make an English sentence Russian. */
+/** Share of letters for a text to count as another script: a name does not make an English sentence Russian. */
 const SCRIPT_SHARE_MIN = 0.3
 const BEYOND_ASCII = /[^\s!-~]/
 const WORD = /[\p{L}]+/gu
 
-/** The languages that a text may be in, the likeliest first. English is always one of those that share its alphabet: it is the commonest. */
+/**
+ * The languages that a text may be in, most likely first. English is always among those that share its alphabet, since it is the most
+ * common.
+ */
 export function languagesOf(text: string): readonly Language[] {
   const head = text.slice(0, LOOKED_AT_CHARS)
   const script = BEYOND_ASCII.test(head) ? scriptOf(head) : undefined

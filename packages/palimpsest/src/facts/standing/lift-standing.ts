@@ -5,12 +5,12 @@ import type { StandingKind } from './language.ts'
 import { languagesOf } from './languages-of.ts'
 import { readSentence, type SentenceReading } from './read-sentence.ts'
 
-// Which instruction a later sentence takes back: the one about the same thing. To forget a prohibition is worse than to keep one too long:
-// where it is not clear which is meant, all stand.
+// Which instruction a later sentence revokes: the one about the same thing. Forgetting a prohibition is worse than keeping one too long, so
+// if it is unclear which is meant, all of them stay.
 
-/** Of the words of what is revoked, this share must be in the revocation. */
+/** Share of the instruction's words that must be in the revocation, */
 const STANDING_COVERED_MIN = 0.6
-/** Or of the revocation's own words in what it revokes. */
+/** or of the revocation's own words that must be in the instruction. */
 const REVOCATION_COVERED_MIN = 0.75
 const SHARED_MIN = 2
 
@@ -21,7 +21,7 @@ interface Match {
   readonly words: string
 }
 
-/** By permission: "you may now push to main", "forget what I said about commits". */
+/** Revoked by permission: "you may now push to main", "forget what I said about commits". */
 export function withoutRevoked(
   standing: readonly StandingWords[],
   sentence: string,
@@ -34,7 +34,7 @@ export function withoutRevoked(
   return withoutInstead(standing, sentence)
 }
 
-/** "Scrap that, use spaces": the one that speaks of what is wanted instead. What was said for good needs to be named. */
+/** "Scrap that, use spaces": revokes the instruction about what is wanted instead. One that was meant permanently must be named. */
 function withoutInstead(standing: readonly StandingWords[], sentence: string): readonly StandingWords[] {
   const wanted = actWords(sentence)
   const meant = standing.filter(
@@ -43,7 +43,7 @@ function withoutInstead(standing: readonly StandingWords[], sentence: string): r
   return meant.length === 1 ? standing.filter((one) => !meant.includes(one)) : standing
 }
 
-/** Ends what the words speak of: the best match alone, and none where two different ones match equally well. */
+/** Revokes what the text is about: only the best match, and none if two different ones match equally well. */
 function withoutBestMatch(standing: readonly StandingWords[], text: string): readonly StandingWords[] {
   const revoked = actWords(text)
   const matches = standing.flatMap((one): Match[] => {
@@ -55,12 +55,12 @@ function withoutBestMatch(standing: readonly StandingWords[], text: string): rea
   const best = Math.max(...matches.map(({ score }) => score))
   const top = matches.filter(({ score }) => score === best)
   const isOneThing = new Set(top.map(({ words }) => words)).size === 1
-  // One common word does not tell two rules apart.
+  // A single common word does not distinguish two rules.
   const isTold = matches.length === top.length || top.every(({ shared }) => shared >= SHARED_MIN)
   return isOneThing && isTold ? standing.filter((one) => !top.some((match) => match.one === one)) : standing
 }
 
-/** 0: it speaks of something else. */
+/** 0: it is about something else. */
 function matchScore(
   words: ReadonlySet<string>,
   revoked: ReadonlySet<string>,
@@ -69,7 +69,7 @@ function matchScore(
   if (shared.length === 0) return 0
   const names = [...words].filter(isName)
   const namesRevoked = [...revoked].filter(isName)
-  // Where both name things, they must name the same.
+  // If both name things, they must name the same ones.
   if (names.length > 0 && namesRevoked.length > 0 && !names.some((name) => revoked.has(name))) return 0
   const ofStanding = shared.length / words.size
   const ofRevocation = shared.length / revoked.size
@@ -80,13 +80,14 @@ function matchScore(
   return speaksOfIt ? ofStanding + ofRevocation + (shared.some(isName) ? 1 : 0) : 0
 }
 
-/** Said for good: a command to do it once does not end it. */
+/** Meant permanently: a command to do it once does not revoke it. */
 const FOR_GOOD =
   /\b(?:never|ever|under no circumstances|no matter what|whatever you do|always)\b|(?<!\p{L})(?:nie|niemals|auf keinen fall|jamais|nunca|jamás|mai|никогда)(?!\p{L})/iu
 
 /**
- * By a command to do what was forbidden for the time being: "Do not commit." … "OK, commit it now." It must begin with the forbidden act,
- * say all that was forbidden and speak of nothing else: "push it" does not lift "don't push to main", nor "merge main into this" "don't merge".
+ * Revoked by a command to do what was forbidden for now: "Do not commit." … "OK, commit it now." The command must begin with the forbidden
+ * act, include everything that was forbidden and mention nothing else: "push it" does not lift "don't push to main", nor "merge main into
+ * this" "don't merge".
  */
 export function withoutCommanded(
   standing: readonly StandingWords[],
@@ -109,7 +110,7 @@ export function withoutCommanded(
   })
 }
 
-/** Names of one act: "never touch it" … "you may edit it". The first of each group stands for all. */
+/** Names for the same act: "never touch it" … "you may edit it". The first of each group represents all. */
 const SAME_ACTS: readonly (readonly string[])[] = [
   'implement implementation code coding build action work start write proceed',
   'change touch edit modify alter update ändern anfassen toucher modifier tocar modificar mexer alterar altere toccare modificare',
@@ -119,7 +120,7 @@ const ACT_NAMES: ReadonlyMap<string, string> = new Map(
   SAME_ACTS.flatMap((acts) => acts.map((act) => [act, acts[0] ?? act] as const)),
 )
 
-/** What nearly every act is done to. */
+/** Things that nearly every act is done to. */
 const OF_ANY_ACT = distinctiveWords('changes work message files code everything origin remote pr plan step')
 
 function actWords(text: string): ReadonlySet<string> {
@@ -131,7 +132,7 @@ const CHANGES_COURSE =
 const ADDS =
   /\b(?:also|too|as well|additionally|besides)\b|(?<!\p{L})(?:auch|außerdem|aussi|también|também|anche|также)(?!\p{L})|也|も/iu
 
-/** By a new rule: the opposite of the old one, or another answer to the same question that says so. */
+/** Replaced by a new rule: the opposite of the old one, or a different answer to the same question that says so. */
 export function withoutReplaced(
   standing: readonly StandingWords[],
   text: string,
@@ -152,11 +153,11 @@ export function withoutReplaced(
 
 interface Rule {
   readonly kind?: StandingKind
-  /** Of the clauses that make it a rule: not of its reasons, nor of how long it holds. */
+  /** From the clauses that make it a rule, without its reasons and its duration. */
   readonly words: ReadonlySet<string>
 }
 
-/** Each is read once, however many sentences follow. */
+/** Each instruction is read once, however many sentences follow. */
 const read = new WeakMap<StandingWords, Rule>()
 
 function ruleOf(one: StandingWords): Rule {

@@ -6,7 +6,7 @@ const NEVER = /(?!)/
 const RUSSIAN_LASTS =
   / (?:всегда|отныне|с этого момента|впредь|в дальнейшем|каждый раз|после каждого|после каждой|перед каждым|перед каждой|обязательно) /
 
-// A command ends in -й, -и or -ь (-те): "не трогай". Other forms tell of somebody.
+// A command ends in -й, -и or -ь (-те): "не трогай". Other forms are statements about someone.
 const RUSSIAN_FORMS: readonly Form[] = [
   {
     kind: 'prohibition',
@@ -47,7 +47,7 @@ export const RUSSIAN: Language = {
   ],
 }
 
-// No spaces between words: a clause is what stands between two signs. Commands have no subject; a topic may come first.
+// There are no spaces between words: a clause is what is between two punctuation marks. Commands have no subject; a topic may come first.
 const CHINESE_FORMS: readonly Form[] = [
   {
     kind: 'prohibition',

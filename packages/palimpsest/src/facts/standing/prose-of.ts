@@ -1,21 +1,21 @@
-/** A sentence, and what the list that it is in was announced with: a heading, or a line that ends with a colon. */
+/** A sentence and, if it is in a list, what announced the list: a heading, or a line that ends with a colon. */
 export interface Prose {
   readonly text: string
   readonly under?: string
 }
 
-// The sentences of a text that somebody wrote to be read as speech. Pastes are not: code, diffs, logs, traces, quoted and tabled lines.
+// The sentences of a text that were written as prose. Pasted text does not count: code, diffs, logs, traces, quotes, tables.
 
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/
 const TAG_OPEN = /^\s*<([A-Za-z][\w-]*)(?:\s[^>]*)?>\s*$/
 const COMMENT_OPEN = /^\s*(?:\/\*|<!--|"""|''')/
-/** What opens a comment has at most so many characters. */
+/** What opens a comment has at most this many characters. */
 const COMMENT_MARK_CHARS = 3
 const COMMENT_CLOSE = /(?:\*\/|-->|"""|''')\s*$/
 const DIFF_OPEN = /^(?:diff --git |--- [ab/]|\+\+\+ [ab/]|@@ -\d|index [0-9a-f]{7,}\.\.)/
 const DIFF_LINE = /^(?:[+\-@\\ ]|diff |index |$)/
 
-/** A line of a paste, taken alone. */
+/** Lines that are pasted text by themselves. */
 const PASTED: readonly RegExp[] = [
   // Indented by a tab or four spaces.
   /^(?:\t| {4,})\S/,
@@ -38,20 +38,20 @@ const PASTED: readonly RegExp[] = [
 ]
 
 const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/
-/** Of the lines of one paragraph: from here on all of it is a paste. */
+/** A paragraph with more than this share of pasted lines is pasted completely. */
 const PASTE_SHARE = 0.5
 
-/** A longer text is a paste for the most part: its beginning and its end are looked at. */
+/** A longer text is mostly pasted, so only its beginning and end are read. */
 const LOOKED_AT_CHARS = 20_000
 
-/** The text's own sentences, in order, word for word but for line breaks. */
+/** The text's own sentences in order, word for word except line breaks. */
 export function proseOf(text: string): readonly Prose[] {
   const isLong = text.length > 2 * LOOKED_AT_CHARS
   const parts = isLong ? [text.slice(0, LOOKED_AT_CHARS), text.slice(-LOOKED_AT_CHARS)] : [text]
   return parts.flatMap(paragraphsOf).flatMap((lines) => joinLines(lines).flatMap(sentencesOf))
 }
 
-/** Lines between blank lines, without what is pasted. */
+/** Lines between blank lines, without pasted ones. */
 function paragraphsOf(text: string): readonly (readonly Prose[])[] {
   const paragraphs: Prose[][] = [[]]
   for (const line of withLeads(withoutBlocks(text.split('\n')))) {
@@ -72,7 +72,7 @@ const HEADING = /^#{1,6}\s+(\S.*)$/
 /** A longer line that ends with a colon announces no list. */
 const LEAD_CHARS_MAX = 200
 
-/** The points of a list, with what announced it. A heading holds until the next one, another line until the list ends. */
+/** The items of a list, with what announced it. A heading applies until the next one, another line until the list ends. */
 function withLeads(lines: readonly string[]): readonly Prose[] {
   let heading: string | undefined
   let lead: string | undefined
@@ -88,10 +88,10 @@ function withLeads(lines: readonly string[]): readonly Prose[] {
   })
 }
 
-/** A block that opens a line and closes one: fences, tags alone on their line, comments, diffs. Its lines become blank. */
+/** Blanks the lines of blocks that one line opens and another closes: fences, tags alone on their line, comments, diffs. */
 function withoutBlocks(lines: readonly string[]): readonly string[] {
   const kept: string[] = []
-  // What is not closed is looked for once.
+  // What was found unclosed is not searched again.
   const open = new Set<string>()
   for (let i = 0; i < lines.length; i++) {
     const end = blockEnd(lines, i, open)
@@ -135,10 +135,10 @@ function nextLine(
   return undefined
 }
 
-/** A shorter line was not wrapped: people who chat end sentences with their line. */
+/** A shorter line was not wrapped: in chats, people end a sentence with its line. */
 const WRAPPED_CHARS_MIN = 40
 
-/** Lines of one paragraph that go on in the next one are one: wrapped text. */
+/** Joins wrapped text: lines of one paragraph that continue in the next line. */
 function joinLines(lines: readonly Prose[]): readonly Prose[] {
   const joined: Prose[] = []
   let last = ''
@@ -157,13 +157,13 @@ function joinLines(lines: readonly Prose[]): readonly Prose[] {
   return joined
 }
 
-/** After a closing quote or bracket a small letter goes on. */
+/** After a closing quote or bracket, a lower-case letter continues the sentence. */
 const SENTENCE_END = /(?<=[.!?])\s+|(?<=[.!?])["'”’)\]*_]+\s+(?=[^\p{Ll}])|(?<=[。！？])/u
-/** What ends so goes on: an abbreviation, dots of omission, a number. */
+/** A sentence continues after these: an abbreviation, an ellipsis, a number. */
 const NO_END =
   /(?:\b(?:e\.g|i\.e|eg|ie|etc|vs|cf|approx|incl|z\.b|d\.h|u\.a|bzw|ggf|p\.ej|p\.ex)|\.\.|^\d{1,3})\.$/i
 
-/** People who chat begin sentences with small letters. */
+/** In chats, people begin sentences with lower-case letters. */
 function sentencesOf({ text, under }: Prose): readonly Prose[] {
   const sentences: string[] = []
   for (const part of text.split(SENTENCE_END)) {

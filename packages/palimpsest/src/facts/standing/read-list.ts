@@ -2,7 +2,7 @@ import type { StandingKind } from './language.ts'
 import type { Prose } from './prose-of.ts'
 import type { SentenceReading } from './read-sentence.ts'
 
-// The points of a list are what the line above them says: under "Rules:" a plain command is a rule.
+// The meaning of a list's items depends on the line above them: under "Rules:", a plain command is a rule.
 
 /** "Do not:", "Never do any of these:". */
 const FORBIDS =
@@ -10,9 +10,9 @@ const FORBIDS =
 /** "Rules (non-negotiable)", "Coding conventions:". */
 const RULES =
   /^(?:[\p{L}-]+ ){0,4}(?:rules|guidelines|constraints|conventions|guardrails|restrictions|regeln|règles|reglas|regras|regole)(?: \([^)]*\)| (?:to|for|you|that|of) [^:]{1,40})?\s*[:：]?$/iu
-/** Among rules, what there must not be. */
+/** Among rules: what must not exist. */
 const NO_THING = /^\P{L}*(?:no|keine?|aucune?|ning[uú]n\p{L}*|nenhuma?|nessun\p{L}*)\s\p{L}/iu
-/** Steps that are to be repeated. */
+/** Steps to be repeated. */
 const REPEATS =
   /\b(?:loop|repeat|each (?:iteration|round|cycle)|every (?:iteration|round|cycle))\b[^.]{0,60}[:：]$/i
 const QUESTION = /[?？]$/
@@ -23,7 +23,7 @@ export function readUnder({ text, under }: Prose, reading: SentenceReading): Sen
   return kind ? { kind, rules: [text.toLowerCase()], permissions: [], commands: [] } : reading
 }
 
-/** The line that announces the steps is one of the rules. */
+/** The line that announces the steps is itself a rule. */
 function ownLead(text: string): StandingKind | undefined {
   return REPEATS.test(text) ? 'obligation' : undefined
 }

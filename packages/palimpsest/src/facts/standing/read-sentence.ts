@@ -1,16 +1,16 @@
 import { clausesOf, type Clause } from './clause.ts'
 import { withoutOpeners, type Form, type Language, type StandingKind } from './language.ts'
 
-// What a sentence of the user is, by the form of its clauses: an instruction that lasts, a permission, a command, or none of them.
+// What a sentence of the user is, by the form of its clauses: a lasting instruction, a permission, a command, or none of them.
 
 export interface SentenceReading {
-  /** Of an instruction. Where clauses differ, a prohibition counts. */
+  /** Kind of an instruction. If clauses differ, a prohibition wins. */
   readonly kind?: StandingKind
-  /** The clauses that make it one. */
+  /** The clauses that make it an instruction. */
   readonly rules: readonly string[]
   /** Clauses that lift an instruction. */
   readonly permissions: readonly string[]
-  /** Clauses that tell the agent to do something now, beginning with what it is. */
+  /** Clauses that tell the agent to do something now, without their openers. */
   readonly commands: readonly string[]
 }
 
@@ -18,20 +18,20 @@ interface Place {
   readonly clause: Clause
   /** The clause without its openers, */
   readonly bare: string
-  /** and with its neighbours. */
+  /** and with its neighbors. */
   readonly around: string
   readonly before?: Clause
   readonly isQuestion: boolean
-  /** It is all that the message says. */
+  /** It is the only sentence of the message. */
   readonly isAlone: boolean
 }
 
 const QUESTION = /[?？]!?["'”’)\s]*$/
-/** "…, ok?" asks for no answer. */
+/** "…, ok?" does not ask for an answer. */
 const TAG = /,\s*(?:ok|okay|right|alright|yeah|please|got it|te parece|vale|ja|oder|d['’]accord)\s*\?\s*$/i
-/** A question mark in quotes is not the sentence's. */
+/** A question mark in quotes does not belong to the sentence. */
 const QUOTED_END = /["“«][^"“”«»]{1,400}\?["”»]\s*$/
-/** What follows is somebody else's word. */
+/** What follows is someone else's words. */
 const REPORTS = / (?:says?|said|states?|reads|warns?|complains?|writes?|wrote|sagt|steht|dit|dice|diz) $/
 
 export function readSentence(sentence: string, language: Language, isAlone: boolean): SentenceReading {
@@ -62,7 +62,7 @@ export function readSentence(sentence: string, language: Language, isAlone: bool
   }
 }
 
-/** The clause that a question begins with: "do not commit yet, can you show me the diff?" commands before it asks. */
+/** The clause where a question begins: "do not commit yet, can you show me the diff?" commands before it asks. */
 function questionStart(clauses: readonly Clause[], language: Language, isMarked: boolean): number {
   const asks = ({ text }: Clause): boolean => language.asks.test(withoutOpeners(text, language))
   const [first] = clauses
@@ -85,7 +85,7 @@ function kindOf(place: Place, language: Language): StandingKind | undefined {
     ?.kind
 }
 
-/** "They crash and never recover": the subject is that of the clause before. "It works but do not touch it": a command. */
+/** "They crash and never recover" shares the subject of the clause before. "It works but do not touch it" is a command. */
 function sharesSubject({ text }: Clause, said: string, language: Language): boolean {
   const { subject, singular, ownCommand } = language
   if (!subject.test(said) || ownCommand?.test(text)) return false
@@ -93,14 +93,14 @@ function sharesSubject({ text }: Clause, said: string, language: Language): bool
 }
 
 interface Head {
-  /** The clause before, without its openers; empty at the beginning. */
+  /** The clause before, without its openers; empty at the beginning of the sentence. */
   readonly said: string
-  /** It is a command. */
+  /** That clause is a command. */
   readonly follows: boolean
   readonly language: Language
 }
 
-/** Where in the sentence a form counts. */
+/** Whether a form counts at this place in the sentence. */
 function stands(form: Form, { clause, bare }: Place, { said, follows, language }: Head): boolean {
   if (form.work && (language.screen?.test(bare) || language.atRunTime?.test(said))) return false
   // "No, not in that folder" begins with it.

@@ -3,7 +3,7 @@ import { wordSet, type Form, type Language } from './language.ts'
 // A negated command has no subject before its negation: "ne touche pas", "no toques", "não mexas", "non toccare". "Le bouton ne s'affiche
 // jamais" has one.
 
-/** Elided words stand alone. */
+/** Separates elided words. */
 const ELIDED: readonly (readonly [RegExp, string])[] = [[/(?<= )(n|l|d|j|qu|s|c|t|m)'(?=\S)/g, '$1 ']]
 
 const FRENCH_LASTS =
@@ -65,7 +65,7 @@ const SPANISH_LASTS =
   / (?:siempre|de ahora en adelante|a partir de ahora|en adelante|en el futuro|cada vez que|después de cada) /
 
 const SPANISH_FORMS: readonly Form[] = [
-  // The command's negation is a subjunctive: "no hagas", "nunca borres".
+  // A negated command is a subjunctive: "no hagas", "nunca borres".
   {
     kind: 'prohibition',
     is: /^ (?:no|nunca|jamás) (?:me |lo |la |los |las |le |te |se )?\S{2,}(?:as|es|áis|éis) \S/,
@@ -121,7 +121,7 @@ const ITALIAN_LASTS =
   / (?:sempre|d ora in poi|da ora in poi|da adesso in poi|in futuro|ogni volta che|dopo ogni|prima di ogni) /
 
 const ITALIAN_FORMS: readonly Form[] = [
-  // The singular's negated command is an infinitive.
+  // A negated command in the singular is an infinitive.
   {
     kind: 'prohibition',
     is: /^ (?:non|mai) (?:\S+(?:are|ere|ire|arlo|arla|ate|ete|ite|arli)) /,

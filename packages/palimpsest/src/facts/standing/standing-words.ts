@@ -7,17 +7,18 @@ import { proseOf } from './prose-of.ts'
 import { readUnder } from './read-list.ts'
 import { readSentence, type SentenceReading } from './read-sentence.ts'
 
-// Instructions of the user that hold until they are taken back. Found by the form of the sentence, not understood; in doubt they stand.
+// Instructions of the user that hold until they are revoked. They are found by the form of the sentence, not by its meaning; in doubt they
+// stay.
 
-/** Longer ones are read and kept by their head. */
+/** Of longer sentences, only the beginning is read and kept. */
 const SENTENCE_CHARS_MAX = 600
 const SENTENCE_CHARS_MIN = 6
 /** A longer message says more than "not there". */
 const ALONE_CHARS_MAX = 160
-/** Of what is written as speech: more is a plan or a document, and its steps lift nothing. Pasted logs do not count. */
+/** Length of the prose: a longer message is a plan or a document, and its steps lift nothing. Pasted logs do not count. */
 const COMMANDS_CHARS_MAX = 1_000
 
-/** What stands after one more message of the user. */
+/** The instructions that hold after one more message of the user. */
 export function stepStanding(
   standing: readonly StandingWords[],
   entry: EntryId,
@@ -38,12 +39,12 @@ interface ReadSentence {
   readonly reading: SentenceReading
 }
 
-/** What each sentence of a message is, by itself and by what stands above it. */
+/** What each sentence of a message is, by itself and by what is above it. */
 export function readMessage(text: string): readonly ReadSentence[] {
   const sentences = proseOf(text)
   const ofMessage = languagesOf(sentences.map((sentence) => sentence.text).join(' '))
   const isAlone = sentences.length === 1 && text.trim().length <= ALONE_CHARS_MAX
-  // What is pasted says the same line a thousand times.
+  // Pasted text may repeat a line a thousand times.
   const read = new Map<string, SentenceReading>()
   return sentences.map((sentence) => {
     const head = sentence.text.slice(0, SENTENCE_CHARS_MAX)
@@ -53,7 +54,7 @@ export function readMessage(text: string): readonly ReadSentence[] {
   })
 }
 
-/** In the languages that the sentence may be in: first those of its message, because few words tell little. */
+/** Reads it in the languages that the sentence may be in, first those of its message, because a few words say little. */
 function readIn(sentence: string, ofMessage: readonly Language[], isAlone: boolean): SentenceReading {
   const own = languagesOf(sentence)
   const likely = own.filter((language) => ofMessage.includes(language))
@@ -65,7 +66,7 @@ function readIn(sentence: string, ofMessage: readonly Language[], isAlone: boole
 
 const NOTHING: SentenceReading = { rules: [], permissions: [], commands: [] }
 
-/** What it lifts goes first: "you may push, but never force it" lifts one rule and lays down another. */
+/** What it lifts goes first: "you may push, but never force it" lifts one rule and sets another. */
 function stepSentence(
   standing: readonly StandingWords[],
   entry: EntryId,
