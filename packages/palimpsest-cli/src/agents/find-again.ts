@@ -13,7 +13,7 @@ import type { BackgroundTask } from '../tasks/background-task.ts'
 import { branchOf } from './worktree.ts'
 
 // Finds agents that were at work when an earlier program ended. Everything comes from transcripts: the files show which agents there were,
-// and the conversation's own text shows which ends it was told.
+// and the conversation's own text shows which of their ends were reported to it.
 
 export interface FoundAgent extends AgentReport {
   readonly path: string
@@ -50,7 +50,7 @@ export async function findAgentsAgain(
   return found.slice(-FOUND_MAX)
 }
 
-/** Ids of agents whose end the user's conversation was told, in whatever words. */
+/** Ids of agents whose end was reported to the user's conversation, in whatever words. */
 async function toldIn(path: string, signal: AbortSignal): Promise<Set<string>> {
   const told = new Set<string>()
   const wanted = { isWanted: (line: string): boolean => line.includes('[agent ') }

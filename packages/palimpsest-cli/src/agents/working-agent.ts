@@ -35,11 +35,11 @@ export function outputOf({ agent, task, ended }: Working): string {
 /** How many ended agents are named after a compaction. */
 const NAMED_MAX = 8
 
-/** What a compaction says about agents in the background. `mail`: what the conversation was not told yet. */
+/** What a compaction says about agents in the background. `mail`: news that has not reached the conversation yet. */
 export function agentsSoFar(all: Iterable<Working>, mail: readonly string[]): string {
   const background = [...all].filter(({ agent }) => agent.isBackground)
   const ended = background.filter((one) => one.ended).slice(-NAMED_MAX)
-  // The conversation only knows of an end once it was told: until then there is no report in view.
+  // The conversation only knows of an end once the report is in view.
   const untold = new Set(mail.flatMap((text) => toldEnds(text)))
   return agentsAgain(
     [...background.filter((one) => !one.ended), ...ended].map(({ agent, ended: report }) => ({

@@ -11,7 +11,7 @@ import type { Seated } from './open-seat.ts'
 // The task list of a run's team, with the user's hooks around it. One per run: to the list, a second one would be another process.
 
 export interface TeamWork extends TeamTasks {
-  /** It has nothing left to do. Returns what hooks object; it continues with their words. */
+  /** It has nothing left to do. Returns the objections of hooks; it continues with these. */
   readonly idle: (signal: AbortSignal) => Promise<readonly string[]>
 }
 

@@ -27,7 +27,7 @@ export interface AgainFile {
 
 /** With less room than this, a file's first lines say less than its path, which the summary has. */
 const AGAIN_CHARS_MIN = 1_500
-/** After this many failed attempts per file, the rest is not there either. */
+/** Attempts per wanted file. If that many fail, the other files are probably gone too. */
 const ATTEMPTS_PER_FILE = 4
 
 /** The most recently read files that are not in view, at most `filesMax`. Skips files that are in view, gone, forbidden, or not text. */

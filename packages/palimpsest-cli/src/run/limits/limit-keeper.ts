@@ -47,7 +47,7 @@ export function createLimitKeeper(setup: LimitSetup): LimitKeeper {
   }
   return {
     refused: async (refusal) => {
-      // Another process may have learned more meanwhile.
+      // Another process may have learned more since.
       const limits = await readLimits(home, setup.now())
       const verdict = judge(refusal, limits, key, setup)
       const { reason, limit } = verdict

@@ -106,7 +106,7 @@ function inFamily(named: string | undefined): string | undefined {
   return named === undefined ? undefined : (findAgentModel(named, STANDARD_MODEL) ?? named)
 }
 
-/** What the keys in the environment allow to ask, each with the model to ask if none is named. */
+/** Services whose keys are in the environment, each with the model to ask if none is named. */
 export function offeredByKeys(env: World['env']): readonly { readonly name: string; readonly by: string }[] {
   const own = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'].find((name) => env[name])
   const others = CHAT_SERVERS.flatMap(({ name, standardModel, keyVariable }) =>
