@@ -15,24 +15,24 @@ import type { SandboxPolicy } from './sandbox/sandbox.ts'
 import { createShells } from './shell/shells.ts'
 import { createTools } from './tools/create-tools.ts'
 
-// The command's own tools for an agent of the library (`palimpsest-cli/tools`), with the permit that belongs to them: the tools act only on
+// The command's own tools for an agent of the library (`palimpsest-cli/tools`), with the permit that belongs to them. The tools act only on
 // what the permit granted, so neither is of use without the other.
 
 export interface CodingToolsOptions {
   /** The folder to work in. */
   readonly cwd: string
-  /** As `--permission-mode`. Left out: `default`, what writes or runs is asked about. */
+  /** As `--permission-mode`. Absent: `default`, which asks about calls that write or run something. */
   readonly mode?: PermissionMode | undefined
   /** Rules such as `Bash(npm test)`, `Read(~/notes/**)`. */
   readonly allow?: readonly string[] | undefined
   readonly deny?: readonly string[] | undefined
-  /** Asked before what needs a yes. Left out: that is refused, and the model is told why. */
+  /** Called before anything that needs a yes. Absent: such calls are refused, and the model reads why. */
   readonly ask?:
     | ((question: PermissionQuestion, signal: AbortSignal) => Promise<PermissionAnswer>)
     | undefined
-  /** Where what runs unasked runs. Left out: in a sandbox where there is one. */
+  /** Where unasked commands run. Absent: in a sandbox, if there is one. */
   readonly sandbox?: SandboxPolicy | undefined
-  /** `process.env`, or what commands are to see of it. Keys are taken out. */
+  /** `process.env`, or the part of it that commands may see. Keys are removed. */
   readonly env: Environment
 }
 
@@ -40,17 +40,17 @@ export interface CodingTools {
   /** For `createAgent({ tools, permit })`. */
   readonly tools: readonly LoopTool[]
   readonly permit: Permit
-  /** Ends commands that still run, and removes what the tools kept for themselves. */
+  /** Ends commands that still run, and removes what the tools stored for themselves. */
   readonly close: () => Promise<void>
 }
 
-/** The flags of the command would be no help to whoever reads this. */
+/** The usual refusal names flags of the command, which do not help users of the library. */
 const NOBODY: NonNullable<CodingToolsOptions['ask']> = async () => ({
   kind: 'no',
   words: 'This program asks nobody. It would have to allow the call, by `mode` or by a rule in `allow`.',
 })
 
-/** Of no use here: nobody to ask by a tool, no plan mode, no agents to start or write to, and the library recalls by itself. */
+/** Not useful here: no user for a tool to ask, no plan mode, no agents to start or write to, and the library has its own recall. */
 const LEFT_OUT = new Set([
   'AskUser',
   'ExitPlanMode',
@@ -62,7 +62,7 @@ const LEFT_OUT = new Set([
 ])
 
 /**
- * Read, Write, Edit, Bash, Grep, Glob, WebFetch and TodoWrite, as the command has them, and what decides whether a call may run.
+ * Read, Write, Edit, Bash, Grep, Glob, WebFetch and TodoWrite, as the command has them, and the permit that decides whether a call may run.
  *
  * @example
  * const { tools, permit, close } = await codingTools({ cwd: process.cwd(), env: process.env })

@@ -1,16 +1,16 @@
-// Text from outside on a terminal. Escape sequences can move the cursor, rename the window, fill the clipboard; marks of direction can
-// make a line read backwards. The model gets the text as it is; the screen gets this.
+// Makes text from outside safe for a terminal. Escape sequences can move the cursor, rename the window or fill the clipboard; direction
+// marks can make a line read backwards. The model gets the text unchanged; the screen gets this.
 
-/** Control characters but tab and line end; format characters that hide or turn text (not those that join letters); halves of characters. */
+/** Control characters except tab and line end; format characters that hide or turn text (not those that join letters); lone surrogates. */
 const UNSAFE =
   /[^\P{Cc}\t\n]|[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]|\p{Cs}/gu
 
-/** The text with everything a terminal might obey made visible: `\x1b[31m`. A carriage return before a line end is dropped. */
+/** The text with everything a terminal might obey made visible: `\x1b[31m`. Drops a carriage return before a line end. */
 export function toPrintable(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(UNSAFE, toEscape)
 }
 
-/** A JSON document that no terminal obeys, and that reads back as the same value. */
+/** JSON that no terminal obeys, and that parses to the same value. */
 export function toPrintableJson(value: unknown): string {
   return withoutUnsafe(JSON.stringify(value, null, 2))
 }

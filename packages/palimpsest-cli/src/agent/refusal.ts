@@ -1,6 +1,6 @@
 import { systemCode } from './files/system-code.ts'
 
-/** What the model should be told: thrown inside a tool, made a result at its door. The text names the cure. */
+/** A message for the model: thrown inside a tool, and returned as its result. The text says what to do. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
 }
@@ -21,14 +21,14 @@ const REASONS: { readonly [code: string]: string } = {
   EBUSY: 'something holds it (a mount point?)',
 }
 
-/** A failure of the system as a refusal that names the path; anything else is thrown on as it is. */
+/** Turns a system error into a refusal that names the path; returns any other error unchanged. */
 export function toRefusal(error: unknown, action: string, path: string): unknown {
   const code = systemCode(error)
   if (error instanceof Refusal || code === undefined) return error
   return new Refusal(`Cannot ${action} ${path}: ${REASONS[code] ?? code}.`, { cause: error })
 }
 
-/** Why the system did not do it, in words. */
+/** Why the system refused, in words. */
 export function reasonOf(error: unknown): string {
   const code = systemCode(error)
   return code === undefined ? String(error) : (REASONS[code] ?? code)

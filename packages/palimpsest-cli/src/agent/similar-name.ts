@@ -1,10 +1,10 @@
-// What somebody may have meant who mistyped a name.
+// What a user may have meant by a mistyped name.
 
-/** Of the letters of a name, so many may be wrong. */
+/** Largest share of a name's letters that may be wrong. */
 const WRONG_SHARE_MAX = 1 / 3
 const WRONG_MAX = 2
 
-/** The known name that is nearest, where one is near enough. Case and punctuation count for nothing. */
+/** The nearest known name, if one is near enough. Ignores case and punctuation. */
 export function findSimilarName(typed: string, known: readonly string[]): string | undefined {
   const plain = toPlain(typed)
   if (plain === '') return undefined
@@ -21,7 +21,7 @@ function toPlain(word: string): string {
   return word.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** Letters that are missing, too many or others; two that changed places are one mistake. */
+/** Counts missing, additional and wrong letters; two swapped letters are one mistake. */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > WRONG_MAX) return Infinity
   let older: number[] = []

@@ -1,5 +1,5 @@
-// What the agent is told about itself. Stable bytes: no date, no folder, no listing, no state of a repository; such things stand in the
-// first user message. Every character here is part of every request's cached prefix.
+// What the agent is told about itself. The bytes are stable: no date, no folder, no listing, no repository state; those are in the first
+// user message. Every character here is in the cached prefix of every request.
 
 export const SYSTEM_PROMPT = `You are Palimpsest, an agent that works on software in the user's folder, through the tools you are given.
 

@@ -8,12 +8,12 @@ import { answerOf, type HookAnswer } from './hook-answer.ts'
 import { readHooks, type CommandHook, type HookEvent } from './read-hooks.ts'
 import { runHook } from './run-hook.ts'
 
-// The hooks of one conversation. All that match an event run at once, each command once. None of them can stop a turn; only where an
-// event asks for objections is one heard.
+// The hooks of one conversation. All that match an event run in parallel, each command once. None of them can stop a turn, and an objection
+// counts only if the event asks for objections.
 
 export interface HookSetup {
   readonly hooks: { readonly [event: string]: readonly Json[] }
-  /** Without keys of ours. */
+  /** Without our keys. */
   readonly env: ChildEnvironment
   readonly cwd: string
   readonly projectFolder: string
@@ -23,25 +23,25 @@ export interface HookSetup {
 }
 
 export interface Hooks {
-  /** What was left out of the settings; for the user. */
+  /** For the user: what in the settings is skipped. */
   readonly notices: readonly string[]
   readonly has: (event: HookEvent) => boolean
-  /** `value` is what matchers look at. Rejects never. */
+  /** `value` is what matchers compare. Never rejects. */
   readonly run: (call: HookCall, signal: AbortSignal) => Promise<readonly HookAnswer[]>
-  /** Starts them and waits for none. */
+  /** Starts them without waiting. */
   readonly tell: (call: HookCall) => void
-  /** Those nobody waits for get a moment to end, then they are ended. */
+  /** Gives hooks that nobody waits for a moment to end, then ends them. */
   readonly close: () => Promise<void>
 }
 
 export interface HookCall {
   readonly event: HookEvent
   readonly value: string
-  /** Members of the event beside those that all have. */
+  /** Members of this event, in addition to those that every event has. */
   readonly input: JsonObject
 }
 
-/** As existing scripts know them. */
+/** The names that existing scripts know. */
 const MODE_NAMES: { readonly [mode in PermissionMode]: string } = {
   default: 'default',
   'accept-edits': 'acceptEdits',
@@ -49,7 +49,7 @@ const MODE_NAMES: { readonly [mode in PermissionMode]: string } = {
   bypass: 'bypassPermissions',
 }
 const CLOSE_MS = 1_500
-/** Of commands that nobody waits for, at once. */
+/** Commands that nobody waits for and that run at the same time. */
 const TOLD_MAX = 8
 
 export function createHooks(setup: HookSetup): Hooks {

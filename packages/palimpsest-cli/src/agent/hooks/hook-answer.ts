@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject } from 'palimpsest/wire'
 import { parseJsonObject } from '../files/parse-json-object.ts'
 import type { HookEnd } from './run-hook.ts'
 
-// What a hook's end means. Exit 0: done; 2: it objects; anything else: it failed, which stops nothing. A stdout that begins with `{`
-// is an answer in JSON whatever the exit code; any other is plain text.
+// The meaning of a hook's end. Exit code 0: done; 2: it objects; any other: it failed, which stops nothing. A stdout that begins with `{`
+// is an answer in JSON, whatever the exit code; any other is plain text.
 
 export interface HookAnswer {
-  /** Why it objects. */
+  /** Why it objects. Absent: it does not. */
   readonly objection?: string
   /** Plain text, or `additionalContext`. */
   readonly text?: string | undefined
@@ -16,7 +16,7 @@ export interface HookAnswer {
 }
 
 const OBJECTS = 2
-/** Of what is shown of a failure. */
+/** Longest part of an error output that is shown. */
 const REASON_CHARS_MAX = 500
 
 export function answerOf(name: string, end: HookEnd): HookAnswer {
@@ -57,7 +57,7 @@ function jsonAnswer(name: string, json: JsonObject): HookAnswer {
 }
 
 function jsonIn(stdout: string): JsonObject | undefined {
-  // What only looks like JSON is text.
+  // What only looks like JSON counts as text.
   return stdout.trimStart().startsWith('{') ? parseJsonObject(stdout) : undefined
 }
 

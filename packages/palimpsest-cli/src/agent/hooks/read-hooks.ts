@@ -3,18 +3,18 @@ import { isJsonObject, type Json, type JsonObject } from 'palimpsest/wire'
 
 import { matchRegularPattern, parseRegularPattern } from '../patterns/regular-pattern.ts'
 
-// Hooks as the settings name them, in the form that existing agents read:
+// Hooks as in the settings, in the form that existing agents read:
 // `{"PreCompact": [{"matcher": "auto", "hooks": [{"type": "command", "command": "…", "timeout": 10}]}]}`.
-// What cannot be read is named once and left out; the others stay.
+// What cannot be read is skipped, with one note; the rest stays.
 
 export interface CommandHook {
   readonly command: string
-  /** Given: the command is a program and these its arguments. Absent: it is a line for the shell. */
+  /** Arguments, if the command is a program. Absent: the command is a line for the shell. */
   readonly args?: readonly string[] | undefined
   readonly timeoutMs: number
-  /** Nobody waits for it, and what it prints is not read. */
+  /** Nobody waits for it or reads what it prints. */
   readonly isAsync: boolean
-  /** At its first event only. */
+  /** Only at its first event. */
   readonly once: boolean
 }
 
@@ -25,11 +25,11 @@ export interface HookGroup {
 
 export interface ReadHooks {
   readonly groups: ReadonlyMap<string, readonly HookGroup[]>
-  /** What was left out, and why; for the user. */
+  /** For the user: what was skipped, and why. */
   readonly notices: readonly string[]
 }
 
-/** The events that are run. */
+/** Events whose hooks run. */
 export const HOOK_EVENTS = [
   'PreCompact',
   'PostCompact',
@@ -43,14 +43,14 @@ export const HOOK_EVENTS = [
 ] as const
 export type HookEvent = (typeof HOOK_EVENTS)[number]
 
-/** Events of other agents. Whoever sets a hook for one counts on it, so it is said that it is not run. */
+/** Events of other agents. A user who sets a hook for one relies on it, so a note says that it does not run. */
 const OTHER_EVENTS =
   'Setup PreToolUse PostToolUse PostToolUseFailure UserPromptSubmit UserPromptExpansion Stop StopFailure SessionEnd Notification PermissionRequest PermissionDenied ConfigChange CwdChanged FileChanged WorktreeCreate WorktreeRemove Elicitation ElicitationResult'.split(
     ' ',
   )
 
 const TIMEOUT_S_DEFAULT = 600
-/** A timer of the machine holds no more. */
+/** Longest timeout, well below what a timer can hold. */
 const TIMEOUT_S_MAX = 86_400
 
 export function readHooks(settings: { readonly [event: string]: readonly Json[] }): ReadHooks {
@@ -117,7 +117,7 @@ function timeoutOf({ timeout }: JsonObject, note: (text: string) => void): numbe
   return TIMEOUT_S_DEFAULT * 1000
 }
 
-/** Nothing or `*` matches all; names with `|` between them match those; anything else is a pattern. */
+/** An empty matcher or `*` matches everything; names separated by `|` match those names; anything else is a pattern. */
 function toMatch(matcher: Json, note: (text: string) => void): HookGroup['matches'] | undefined {
   if (typeof matcher !== 'string') {
     note('"matcher" must be a string; the group is left out')

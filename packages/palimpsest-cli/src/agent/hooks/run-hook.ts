@@ -5,7 +5,7 @@ import type { ChildEnvironment } from '../process/child-environment.ts'
 import { signalGroup, startProcess } from '../process/start-process.ts'
 import type { CommandHook } from './read-hooks.ts'
 
-// One command of the user's at one event: the event as JSON on its stdin, a process group of its own, bounded output, an end.
+// Runs one command of the user for one event: the event as JSON on its stdin, its own process group, bounded output and time.
 
 export type HookEnd =
   | { readonly kind: 'exited'; readonly code: number; readonly stdout: string; readonly stderr: string }
@@ -17,13 +17,13 @@ export interface HookPlace {
   readonly env: ChildEnvironment
 }
 
-/** With a socket as its stdin bash takes itself for a remote shell and reads the user's `.bashrc`, whose words would be the hook's. */
+/** With a socket as its stdin, bash takes itself for a remote shell and reads the user's `.bashrc`, whose output would be the hook's. */
 const SHELL = ['--norc', '-c']
-/** Of each stream; the rest is read and forgotten. */
+/** For each stream; the rest is read and dropped. */
 export const OUTPUT_BYTES_MAX = 1 << 20
-/** Between asking a process to end and ending it. */
+/** Time between asking a process to end and killing it. */
 const GRACE_MS = 500
-/** After the command has ended: how long to wait for a process it left behind that still holds its output. */
+/** After the command has ended: how long to wait for a process that it left behind and that still holds its output. */
 const DRAIN_MS = 200
 
 /** Never rejects. */
@@ -38,7 +38,7 @@ export async function runHook(
     hook.args === undefined ? ['bash', [...SHELL, hook.command]] : [hook.command, hook.args]
   const child = startProcess({ program, args, cwd, env }, { stdio: ['pipe', 'pipe', 'pipe'] })
   const output = { stdout: collect(child.stdout), stderr: collect(child.stderr) }
-  // A command that reads nothing may be gone before all is written.
+  // A command that reads nothing may end before everything is written.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(input)
   const ended = endOf(child)
@@ -55,10 +55,10 @@ export async function runHook(
   else signal.addEventListener('abort', onAbort, { once: true })
   const end = await ended
   clearTimeout(timer)
-  // The number of a group that is gone may belong to somebody else by then.
+  // The id of a group that has ended may already belong to another one.
   clearTimeout(grace)
   signal.removeEventListener('abort', onAbort)
-  // What a command that ran too long had started goes with it.
+  // If the command ran too long, everything it started ends with it.
   if (cut) signalGroup(child, 'SIGKILL')
   if (cut || typeof end === 'string') return cut ?? { kind: 'broken', message: String(end) }
   return { kind: 'exited', code: end, stdout: output.stdout(), stderr: output.stderr() }

@@ -3,7 +3,7 @@ import type { Instructions } from './load-instructions.ts'
 const HEADING = /^#{1,6}\s+compact(?:ion)?\s+instructions(?:\s*#+)?$/i
 const FENCE = /^\s*(```|~~~)/
 
-/** What the instruction files say under a heading "Compact instructions": it goes into every request for a summary. */
+/** What the instruction files say under a heading "Compact instructions". It goes into every request for a summary. */
 export function compactSections({ files }: Pick<Instructions, 'files'>): string {
   return files
     .flatMap(({ text }) => sectionsOf(text))
@@ -11,7 +11,7 @@ export function compactSections({ files }: Pick<Instructions, 'files'>): string 
     .join('\n\n')
 }
 
-/** Up to the next heading of the same level or a higher one. */
+/** Each section ends at the next heading of the same level or a higher one. */
 function sectionsOf(text: string): readonly string[] {
   const sections: string[][] = []
   let level = 0

@@ -9,7 +9,7 @@ import { gitEnvironment } from '../process/git-environment.ts'
 import { outputOf, type ProcessStart } from '../process/start-process.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 
-// Where and when a conversation begins. It goes into the first user message and stays as it was: it is history, not a display.
+// Where and when a conversation begins. It goes into the first user message and stays unchanged: it is history, not a display.
 
 export interface EnvironmentFacts {
   /** YYYY-MM-DD, local. */
@@ -22,7 +22,7 @@ export interface EnvironmentFacts {
 
 export interface GitFacts {
   readonly branch: string
-  /** `git status --short`, bounded. Undefined where git was not asked: its configuration here may run programs. */
+  /** `git status --short`, bounded. Undefined if git did not run, since its configuration here may run programs. */
   readonly status?: string | undefined
   readonly commits?: string | undefined
 }
@@ -35,7 +35,7 @@ export interface EnvironmentOptions {
   readonly isTrusted: boolean
   readonly access: Access
   readonly sandbox: Sandbox
-  /** Of programs that run unasked outside of the sandbox. */
+  /** For programs that run unasked outside the sandbox. */
   readonly env: ChildEnvironment
 }
 
@@ -62,7 +62,7 @@ type RunGit = (...args: readonly string[]) => Promise<string | undefined>
 
 async function findGit(options: EnvironmentOptions): Promise<GitFacts | undefined> {
   const places = await gitPlaces(options.access.cwd, options.access)
-  // No process is started where there is nothing to ask about.
+  // Without a repository, no process is started.
   if (places.ok && !places.isFound) return undefined
   const git = places.ok ? await gitOf(options, places.shown) : undefined
   if (git === undefined) return branchByHand(options.cwd)
@@ -81,8 +81,8 @@ async function findGit(options: EnvironmentOptions): Promise<GitFacts | undefine
 }
 
 /**
- * Git in the sandbox. Without one only in a folder that is trusted, and whose repository runs nothing; else nobody asks git. Nor does
- * anybody where the repository holds more than the work.
+ * Runs git in the sandbox. Without a sandbox, it runs only in a trusted folder whose repository runs nothing and contains nothing from
+ * outside the work. Undefined: git must not run.
  */
 async function gitOf(options: EnvironmentOptions, shown: readonly string[]): Promise<RunGit | undefined> {
   const { cwd, access, sandbox, env, isTrusted } = options
@@ -102,7 +102,7 @@ async function gitOf(options: EnvironmentOptions, shown: readonly string[]): Pro
 /** Folders from a working folder up to the root; more than any real path has. */
 const DEPTH_MAX = 256
 
-/** What HEAD says, here or in a folder above; nothing is run for it. */
+/** The branch that HEAD names, here or in a folder above. Runs nothing. */
 async function branchByHand(cwd: string): Promise<GitFacts | undefined> {
   let at = cwd
   for (let depth = 0; depth < DEPTH_MAX; depth++) {
@@ -122,7 +122,7 @@ async function smallText(path: string): Promise<string> {
   )
 }
 
-/** Undefined where git is missing, fails, or takes too long: nobody waits for a status. */
+/** Undefined if git is missing, fails or takes too long: nobody waits for a status. */
 async function printed(start: ProcessStart): Promise<string | undefined> {
   const output = await outputOf(start, { msMax: GIT_MS_MAX, bytesMax: GIT_BYTES_MAX })
   return output?.replace(/\n$/, '')

@@ -1,4 +1,4 @@
-// `@path` in an instruction file names another file to read. Not in code: examples there are examples. Pure.
+// `@path` in an instruction file names another file to read. Ignored in code, where it is only an example. Pure.
 
 /** A path may follow white space or the start of a line; it ends at white space. */
 const IMPORT = /(?<=^|\s)@((?:\.{1,2}\/|~\/|\/)?[^\s@`*"'<>|]+)/g
@@ -15,7 +15,7 @@ export function findImports(text: string): readonly string[] {
   return [...new Set(paths)]
 }
 
-/** Comments between blocks are for people. A comment that does not end is text. */
+/** Comments between blocks are for people. A comment that does not end counts as text. */
 export function withoutComments(text: string): string {
   let result = ''
   let at = 0
@@ -40,7 +40,7 @@ function linesOutsideFences(text: string): readonly string[] {
   return lines
 }
 
-/** A span ends with as many backticks as it began with; without such an end it is none. */
+/** A span ends with as many backticks as it began with; without such an end it is not a span. */
 function withoutCodeSpans(line: string): string {
   let result = ''
   let at = 0

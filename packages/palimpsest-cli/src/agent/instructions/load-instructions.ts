@@ -11,8 +11,8 @@ import { isInside, realPathOf } from '../paths/real-path.ts'
 import { Refusal } from '../refusal.ts'
 import { findImports } from './find-imports.ts'
 
-// The instruction files of a folder: its own and those of the folders above it, outermost first, and what they import. They become part
-// of the first user message, never of the system prompt. Nothing is left out silently.
+// The instruction files of a folder: its own and those of the folders above it, outermost first, and what they import. They become part of
+// the first user message, never of the system prompt. Whatever is left out is reported.
 
 export const INSTRUCTION_NAMES = ['AGENTS.md', 'CLAUDE.md'] as const
 export const IMPORT_DEPTH_MAX = 4
@@ -20,21 +20,21 @@ export const IMPORT_DEPTH_MAX = 4
 export const FILE_CHARS_MAX = 100_000
 export const TOTAL_CHARS_MAX = 200_000
 export const FILES_MAX = 100
-/** Read from the disk at most, before any of it is looked at. */
+/** Most bytes to read from disk, before anything is checked. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024
 
 export interface InstructionFile {
   readonly path: string
   readonly text: string
-  /** The file that imports it. */
+  /** The file that imports it. Absent: it was not imported. */
   readonly importedBy?: string | undefined
-  /** Characters that were left out at its end. */
+  /** Characters left out at its end. */
   readonly cut: number
 }
 
 export interface Instructions {
   readonly files: readonly InstructionFile[]
-  /** What was not loaded, and why; for the user. */
+  /** For the user: what was not loaded, and why. */
   readonly notices: readonly string[]
 }
 
@@ -42,12 +42,12 @@ export interface InstructionPlaces {
   readonly cwd: string
   /** Main folder of the project, real or not; imports from outside it need trust. */
   readonly projectFolder: string
-  /** PALIMPSEST_HOME: the user's own AGENTS.md, first of all. */
+  /** PALIMPSEST_HOME: contains the user's own AGENTS.md, which comes first. */
   readonly home: string
   /** What `~` stands for. */
   readonly userHome: string
   readonly isTrusted: boolean
-  /** Rules keep it from being read unasked. Takes one of its names. */
+  /** Rules keep the file from being read unasked. Takes one of its names. */
   readonly isHidden?: (path: string) => boolean
 }
 
@@ -60,7 +60,7 @@ interface Loading {
   }
   readonly files: InstructionFile[]
   readonly notices: string[]
-  /** Real paths and contents seen already. */
+  /** Real paths and contents that were already loaded. */
   readonly seen: Set<string>
   chars: number
 }
@@ -118,7 +118,7 @@ async function loadFile(loading: Loading, wanted: Wanted): Promise<void> {
   if (loading.seen.has(content)) return
   loading.seen.add(content)
   const imports = findImports(text)
-  // A file that only points to another says nothing itself.
+  // A file that only points to another has no text of its own.
   const isPointer = imports.length === 1 && text.trim() === `@${imports[0]}`
   if (!isPointer) addFile(loading, { path: real, text: text.trim(), importedBy })
   if (imports.length > 0 && depth >= IMPORT_DEPTH_MAX) {
@@ -133,7 +133,7 @@ async function loadFile(loading: Loading, wanted: Wanted): Promise<void> {
   }
 }
 
-/** Whose words these are: the user's own, the project's, or those of somebody who needs trust first. */
+/** Why a file must not be loaded; depends on who wrote it: the user, the project, or someone who needs trust first. Undefined: it may. */
 async function refusalOf(
   { places, files }: Loading,
   wanted: Wanted,
@@ -149,7 +149,7 @@ async function refusalOf(
     return `${wanted.importedBy} imports it from a place where keys are kept`
   if (isPrivate && real !== wanted.path) return 'it is a link to a place where keys are kept'
   if (isInside(places.realProject, real) || isInside(places.realHome, real)) return undefined
-  // Instruction files themselves are written by nobody unasked; what they import may be.
+  // No tool writes instruction files unasked, but a tool may write what they import.
   if (wanted.depth > 1 && isInside(places.realProject, wanted.importedBy ?? ''))
     return `${wanted.importedBy} imports it from outside the project, and only AGENTS.md and CLAUDE.md can`
   if (places.isTrusted) return undefined

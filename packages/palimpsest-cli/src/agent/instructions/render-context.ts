@@ -1,7 +1,7 @@
 import type { EnvironmentFacts } from './environment-facts.ts'
 import type { Instructions } from './load-instructions.ts'
 
-// The text that stands before the user's first words. Pure: same facts, same bytes.
+// The text before the user's first words. Pure: the same facts give the same bytes.
 
 export function renderInstructions({ files }: Pick<Instructions, 'files'>): string {
   if (files.length === 0) return ''
@@ -45,7 +45,7 @@ export function renderFirstContext(
     .join('\n\n')
 }
 
-/** The same after a compaction, which takes the first message out of view. `changed`: it says something else than when it was last shown. */
+/** The same after a compaction, which removes the first message from view. `changed`: the files differ from what was last shown. */
 export function renderContextAgain(
   instructions: Pick<Instructions, 'files'>,
   environment: EnvironmentFacts,

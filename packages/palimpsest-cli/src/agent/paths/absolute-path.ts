@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path'
 import { Refusal } from '../refusal.ts'
 
 export interface PathBase {
-  /** Where relative paths begin. */
+  /** Relative paths start here. */
   readonly cwd: string
   /** What `~` stands for. */
   readonly home: string
@@ -12,7 +12,7 @@ export interface PathBase {
 const PATH_CHARS_MAX = 4096
 
 /**
- * A path as a model writes it, absolute. Links are not followed, and `..` stays: what it leads to depends on the links before it; see
+ * Makes a path from a model absolute. Does not follow links, and keeps `..`: where it leads depends on the links before it; see
  * `realPathOf`.
  */
 export function toAbsolutePath(path: string, base: PathBase): string {
@@ -22,7 +22,7 @@ export function toAbsolutePath(path: string, base: PathBase): string {
   return expandPath(path, base)
 }
 
-/** The same without looking at what it is. */
+/** The same without checking the text. */
 export function expandPath(path: string, { cwd, home }: PathBase): string {
   if (path === '~') return home
   if (path.startsWith('~/')) return inFolder(home, path.slice(2))

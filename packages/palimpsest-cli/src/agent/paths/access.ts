@@ -8,49 +8,48 @@ import type { CommandGrant } from './command-grant.ts'
 import { dottedPlaceAround, isPrivatePath, privatePlacesOf } from './private-places.ts'
 import { isInside, namesAlong, realPathOf } from './real-path.ts'
 
-// What the tools and the permit share: which folders are the work's own, which path each call may use, where the shell is.
-// A file is read or written only at the very path that the permit saw: if a link was swapped in between, the paths differ and the call
-// is refused.
+// What the tools and the permit share: the working folders, the path that each call may use, the shell's folder. A tool reads or writes a
+// file only at exactly the path that the permit saw: if a link was swapped in between, the paths differ and the call is refused.
 
 export interface Access {
-  /** The working folder, real. */
+  /** The working folder, as a real path. */
   readonly cwd: string
   readonly home: string
-  /** Where it really is: all that begins with a dot there is private. */
+  /** Real path of the home: everything in it that begins with a dot is private. */
   readonly realHome: string
-  /** Working folder and additional ones: reads are free, writes go by mode. */
+  /** Working folder and additional ones: reads are free, writes depend on the mode. */
   readonly folders: readonly string[]
-  /** Folders that may be read besides: the session's own, with stored results. */
+  /** Other folders that may be read: the session's own, with stored results. */
   readonly readableFolders: readonly string[]
-  /** Files there are written unasked, because what is written is judged. Real. */
+  /** Files there are written unasked, because the content is judged. Takes a real path. */
   readonly isJudged: (path: string) => boolean
-  /** The file with the conversation's plan: read and, by the conversation itself, written unasked in every mode. Real, or not there. */
+  /** File of the conversation's plan, real or missing: in every mode, reads and the conversation's own writes need no question. */
   readonly planFile: PlanFile | undefined
-  /** Inside of those folders, and yet not free to read: where keys lie, and our own home. Real, or not there. */
+  /** Inside those folders, but not free to read: places with keys, and our own home. Real paths, or missing places. */
   readonly privatePlaces: readonly string[]
-  /** The user's rules, and those of a trusted project, as they are now. */
+  /** The current rules of the user and of a trusted project. */
   readonly rules: readonly Rule[]
-  /** The user changed his mind about some. Takes and gives them as they were given. */
+  /** Changes rules on the user's decision. Takes and returns them as the user gave them, before links are followed. */
   readonly changeRules: (change: (rules: readonly Rule[]) => readonly Rule[]) => Promise<void>
-  /** True where a rule forbids to read the path, or asks about it first: searches leave it out. Takes one of its names. */
+  /** True if a rule forbids reading the path, or asks first: searches leave it out. Takes one of its names. */
   readonly isHidden: (path: string) => boolean
-  /** The folder the shell is in: relative paths of commands begin there. Always inside `folders`. */
+  /** The shell's folder, where relative paths of commands start. Always inside `folders`. */
   readonly shellFolder: () => string
   readonly moveShell: (folder: string) => void
-  /** Exported variables and functions that commands left there. */
+  /** Exported variables and functions that earlier commands left. */
   readonly shellState: () => ShellState
   readonly keepShell: (state: ShellState) => void
   readonly grant: (toolUseId: string, path: string) => void
-  /** The path granted to this call, once. */
+  /** The path granted to this call. Returned only once. */
   readonly takeGrant: (toolUseId: string) => string | undefined
   readonly grantCommand: (toolUseId: string, grant: CommandGrant) => void
-  /** How this call may run its command, once. */
+  /** How this call may run its command. Returned only once. */
   readonly takeCommand: (toolUseId: string) => CommandGrant | undefined
 }
 
 interface PlanFile {
   readonly path: string
-  /** Agents only read it. */
+  /** False for agents, which only read it. */
   readonly isWritable: boolean
 }
 
@@ -63,7 +62,7 @@ export interface AccessOptions {
   readonly ownHome?: string
   readonly rules: readonly Rule[]
   readonly isJudged?: (path: string) => boolean
-  /** Absent outside of a conversation. */
+  /** Absent outside a conversation. */
   readonly planFile?: string
 }
 
@@ -123,13 +122,13 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
 }
 
 export interface AgentAccess extends Pick<Access, 'isJudged'> {
-  /** Folders that it does not read unasked, though the conversation does: its memories. */
+  /** Folders that the conversation reads unasked and the agent does not: the conversation's memories. */
   readonly closed: readonly string[]
-  /** Folders of its own that it reads unasked. Real. */
+  /** Folders that only this agent reads unasked. Real paths. */
   readonly open: readonly string[]
 }
 
-/** The same for an agent: it moves its own shell, has memories of its own or none, and does not write the plan. */
+/** The same for an agent: it moves its own shell, has its own memories or none, and does not write the plan. */
 export function withOwnShell(access: Access, { isJudged, closed, open }: AgentAccess): Access {
   let shellFolder = access.shellFolder()
   let shellState = access.shellState()
@@ -157,7 +156,7 @@ export function isWorkPath(access: Pick<Access, 'folders'>, path: string): boole
   return access.folders.some((folder) => isInside(folder, path))
 }
 
-/** Most of these places are not there: one look at the home tells it of all of them, where each alone takes several. */
+/** Most of these places do not exist: one look at the home shows that for all of them, while each place alone takes several. */
 async function realPrivatePlaces(home: string): Promise<readonly string[]> {
   const folder = join(home)
   const real = await realPathOf(folder).catch(() => folder)
@@ -174,7 +173,7 @@ async function realPrivatePlaces(home: string): Promise<readonly string[]> {
   return (await Promise.all(places)).flat()
 }
 
-/** A place counts under its name too: a link there may be made later. */
+/** A place counts under its name too: a link may be created there later. */
 async function realOrNamed(path: string): Promise<readonly string[]> {
   const real = await realPathOf(path).catch(() => path)
   return [path, real]
@@ -198,7 +197,7 @@ export function isPrivate(access: Reading, path: string): boolean {
   return isPrivatePath(path, places, [...folders, ...readableFolders])
 }
 
-/** Under any of the names by which the system gets there. */
+/** Hidden under any of the names by which the system gets there. */
 export async function isHiddenUnderAName(
   { isHidden }: Pick<Access, 'isHidden'>,
   path: string,
@@ -206,7 +205,7 @@ export async function isHiddenUnderAName(
   return (await namesAlong(path)).some(isHidden)
 }
 
-/** What a search leaves out: what rules hide, and private places unless it was sent into them. Takes real paths. */
+/** What a search leaves out: what rules hide, and private places unless the search starts in one. Takes real paths. */
 export function isLeftOut(access: Access, path: string, root: string): boolean {
   return access.isHidden(path) || (isPrivate(access, path) && !isPrivate(access, root))
 }

@@ -1,8 +1,8 @@
-// How a command runs that was permitted.
+// How a permitted command runs.
 
 /** Without a question: in the sandbox, or as a line that was proven to only read. */
 export type UnaskedWay =
-  /** Programs and folders from elsewhere that the sandbox shows besides. */
+  /** `shown`: programs and folders from elsewhere that the sandbox also shows. */
   | { readonly kind: 'inside'; readonly shown: readonly string[] }
   /** In the sandbox that writes in the working folders. */
   | { readonly kind: 'writing'; readonly shown: readonly string[] }
@@ -11,15 +11,15 @@ export type UnaskedWay =
 
 export type UnaskedAnswer =
   | { readonly ok: true; readonly way: UnaskedWay }
-  /** Why somebody must be asked. */
+  /** Why the user must be asked. */
   | { readonly ok: false; readonly why: string }
 
-/** `open`: as it is, since somebody allowed it. `command` runs instead where only a part was allowed: the rest is written by us. */
+/** `open`: as written, since the user allowed it. If rules allow only a part, `command` runs instead, with the rest written by us. */
 export type OpenWay = { readonly kind: 'open'; readonly command?: string }
 export type CommandWay = UnaskedWay | OpenWay
 
 export interface CommandGrant {
-  /** The very line. */
+  /** Exactly the line that was permitted. */
   readonly command: string
   readonly way: CommandWay
 }

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 
-/** Where a pattern begins to be one: `src/**` in `lib` searches `lib/src` for `**`. Pure. */
+/** Splits a pattern before its first wildcard: `src/**` in `lib` searches `lib/src` for `**`. Pure. */
 export function globRoot(
   pattern: string,
   path: string | undefined,

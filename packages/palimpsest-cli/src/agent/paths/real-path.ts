@@ -8,8 +8,8 @@ import { systemCode } from '../files/system-code.ts'
 const LINKS_MAX = 40
 
 /**
- * The path a write would reach: every symbolic link followed before a `..` behind it counts, as the system does; also one that
- * dangles, also where the last parts do not exist yet. Where the disk ignores case, existing parts have the case of the disk.
+ * The path that a write would reach. Like the system, follows every symbolic link before a `..` after it counts. The link may dangle, and
+ * the last parts need not exist yet. If the disk ignores case, existing parts have the case of the disk.
  */
 export async function realPathOf(path: string): Promise<string> {
   const start = isAbsolute(path) ? path : `${process.cwd()}/${path}`
@@ -21,16 +21,16 @@ export async function realPathOf(path: string): Promise<string> {
   return walk(start)
 }
 
-/** Something on the way is not there: mostly the last part alone, which is about to be written. Otherwise part by part. */
+/** Part of the path is missing: mostly only the last part, which is about to be written. Otherwise it resolves part by part. */
 async function walk(path: string): Promise<string> {
   const last = path.lastIndexOf('/') + 1
   const parent = await existing(path.slice(0, last))
   const parts = parent === undefined ? path.split('/') : [path.slice(last)]
   let at = parent ?? '/'
   let links = LINKS_MAX
-  /** How many of the last parts of `at` are not there: nothing is below them. */
+  /** How many of the last parts of `at` are missing: nothing is below them. */
   let missing = 0
-  /** Below a parent that is there: it is what was not found. */
+  /** The part is below a parent that exists, so it is the missing one. */
   let isLast = parent !== undefined
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
     if (part === '' || part === '.') continue
@@ -56,8 +56,8 @@ async function walk(path: string): Promise<string> {
 }
 
 /**
- * Every name under which the system comes by on the way to a path: as it is written, again after each link on the way, and the real one.
- * A rule that forbids one of them forbids them all. Rejects where `realPathOf` does.
+ * Every name by which the system gets to a path: as written, again after each link on the way, and the real one. A rule that forbids one
+ * of them forbids all. Rejects if `realPathOf` does.
  */
 export async function namesAlong(path: string): Promise<readonly string[]> {
   const start = isAbsolute(path) ? path : `${process.cwd()}/${path}`

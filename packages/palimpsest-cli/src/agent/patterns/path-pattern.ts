@@ -1,9 +1,9 @@
-// One pattern of paths, with the meaning it has in a .gitignore. Steps are bounded by the length of the pattern times the length of the
-// path: nothing backtracks further than to the last star of a name.
+// One path pattern, with the meaning it has in a .gitignore. The number of steps is at most the length of the pattern times the length of
+// the path: nothing backtracks further than to the last star of a name.
 
 export interface PathPattern {
   readonly segments: readonly Segment[]
-  /** It ended in a slash: only a folder matches, and with it all that is inside. */
+  /** It ended in a slash: it matches only a folder, and everything inside it. */
   readonly isFolder: boolean
   readonly ignoresCase: boolean
 }
@@ -18,7 +18,7 @@ type Token =
   | { readonly kind: 'class'; readonly isNegated: boolean; readonly has: (character: string) => boolean }
 type Piece = Token | { readonly kind: 'slash' }
 
-/** Undefined for one that can match nothing: a bracket without an end, a backslash at the end. */
+/** Undefined for a pattern that can match nothing: a bracket without an end, a backslash at the end. */
 export function parsePathPattern(pattern: string, ignoresCase: boolean): PathPattern | undefined {
   const pieces = toPieces(withoutSpaceAtEnd(pattern.normalize()))
   if (pieces === undefined || pieces.length === 0) return undefined
@@ -29,7 +29,7 @@ export function parsePathPattern(pattern: string, ignoresCase: boolean): PathPat
   return { segments: isRooted ? segments : ['deep', ...segments], isFolder, ignoresCase }
 }
 
-/** Names that match, `x` wherever any would. */
+/** Names that match, with `x` for each part that has a wildcard. */
 export function examplePath({ segments }: PathPattern): readonly string[] {
   return segments.map((segment) => {
     if (segment === 'deep') return EXAMPLE_NAME
@@ -40,7 +40,7 @@ export function examplePath({ segments }: PathPattern): readonly string[] {
 
 const EXAMPLE_NAME = 'x'
 
-/** The names that a rooted pattern begins with and that stand for themselves, and the text that follows them. */
+/** The literal names that a rooted pattern begins with, and the text after them. */
 export function splitPathPattern(pattern: string): {
   readonly fixed: readonly string[]
   readonly rest: string
@@ -59,7 +59,7 @@ export function splitPathPattern(pattern: string): {
   }
 }
 
-/** A path whose characters mean themselves. */
+/** A pattern that takes each character of the path literally. */
 export function escapePath(path: string): string {
   return path.replaceAll(/[*?[\]\\!#() ]/g, String.raw`\$&`)
 }
@@ -70,7 +70,7 @@ export interface PathMatch {
   readonly steps: number
 }
 
-/** Takes a path below the pattern's base, with slashes. What is inside of a folder that matches does too. */
+/** Takes a path relative to the pattern's base, with slashes. What is inside a matching folder matches too. */
 export function matchPathPattern(pattern: PathPattern, path: string): PathMatch {
   const { segments, isFolder, ignoresCase } = pattern
   const names = path.normalize().split('/')
@@ -99,7 +99,7 @@ export function matchPathPattern(pattern: PathPattern, path: string): PathMatch 
   return { matches: false, steps }
 }
 
-/** `**` in front of more stands for no folder, too; at the end it stands for one name at least. */
+/** `**` before other segments may also stand for no folder; at the end it stands for at least one name. */
 function reach(segments: readonly Segment[], states: ReadonlySet<number>): ReadonlySet<number> {
   const reached = new Set(states)
   for (const state of reached)
@@ -107,7 +107,7 @@ function reach(segments: readonly Segment[], states: ReadonlySet<number>): Reado
   return reached
 }
 
-/** On a mismatch the last star takes one character more; an earlier one never has to. */
+/** On a mismatch, the last star takes one more character; an earlier one never has to. */
 function matchName(tokens: readonly Token[], name: readonly string[], ignoresCase: boolean): PathMatch {
   let [at, token, steps] = [0, 0, 0]
   let star: { readonly token: number; readonly at: number } | undefined
@@ -185,7 +185,7 @@ function plainPiece(character: string): Piece {
   return character === '?' ? { kind: 'any' } : { kind: 'character', value: character }
 }
 
-/** As git knows them: letters of ASCII alone. */
+/** As git defines them: only ASCII letters. */
 const NAMED_CLASSES = new Map<string, RegExp>([
   ['alnum', /^[0-9A-Za-z]$/],
   ['alpha', /^[A-Za-z]$/],
@@ -203,11 +203,11 @@ const NAMED_CLASSES = new Map<string, RegExp>([
 
 interface ReadClass {
   readonly token: Token
-  /** Where the closing bracket stands. */
+  /** Position of the closing bracket. */
   readonly end: number
 }
 
-/** The first member may be a closing bracket itself. */
+/** The first member may itself be a closing bracket. */
 function readClass(characters: readonly string[], from: number): ReadClass | undefined {
   const isNegated = ['!', '^'].includes(characters[from] ?? '')
   const tests: ((character: string) => boolean)[] = []
@@ -239,7 +239,7 @@ function readClass(characters: readonly string[], from: number): ReadClass | und
   return { token: { kind: 'class', isNegated, has }, end: at }
 }
 
-/** The name of `[:name:]`; undefined where the bracket is just one. */
+/** The name in `[:name:]`. Undefined: the bracket is a plain character. */
 function className(characters: readonly string[], from: number): string | undefined {
   const end = characters.indexOf(']', from)
   return end > from && characters[end - 1] === ':' ? characters.slice(from, end - 1).join('') : undefined
@@ -250,7 +250,7 @@ function isBetween(character: string, low: string, high: string): boolean {
   return code >= from && code <= to
 }
 
-/** Spaces at the end do not count, unless a backslash stands before the last one. */
+/** Trailing spaces do not count, except one that a backslash escapes. */
 function withoutSpaceAtEnd(pattern: string): string {
   let end = pattern.length
   while (end > 0 && pattern[end - 1] === ' ') end--

@@ -1,6 +1,6 @@
-// Regular expressions as settings write them, matched without backtracking: every way through the pattern is followed at once, so that
-// the steps are bounded by the length of the pattern times the length of the text. What cannot be matched so (looking around, references
-// to groups, words' edges) is no pattern here.
+// Regular expressions from the settings, matched without backtracking: all ways through the pattern are followed at the same time, so the
+// number of steps is at most the length of the pattern times the length of the text. What cannot be matched like this (lookaround,
+// backreferences, word boundaries) does not count as a pattern.
 
 type Test = (character: string) => boolean
 
@@ -13,11 +13,11 @@ type Step =
 
 export type RegularPattern = readonly Step[]
 
-/** `x{1000}` is a thousand steps; more is no pattern that a person wrote. */
+/** `x{1000}` is a thousand steps; no person writes a pattern with more. */
 const STEPS_MAX = 10_000
 const DEPTH_MAX = 100
 
-/** Undefined for what is none. */
+/** Undefined if it is not a pattern. */
 export function parseRegularPattern(source: string): RegularPattern | undefined {
   try {
     const reader = { characters: Array.from(source), at: 0 }
@@ -34,7 +34,7 @@ export interface RegularMatch {
   readonly steps: number
 }
 
-/** Of the whole text. */
+/** Matches the whole text. */
 export function matchRegularPattern(pattern: RegularPattern, text: string): RegularMatch {
   const characters = Array.from(text)
   let steps = 0
@@ -96,7 +96,7 @@ function readRepeated(reader: Reader, depth: number): RegularPattern {
   const times = readTimes(reader)
   if (times === undefined) return body
   if (body[0]?.kind === 'start' || body[0]?.kind === 'end') throw new NoPattern('nothing to repeat')
-  // Lazy or greedy: it is all the same to whether the whole matches.
+  // Lazy or greedy makes no difference to whether the whole text matches.
   if (reader.characters[reader.at] === '?') reader.at++
   if ('*+?{'.includes(reader.characters[reader.at] ?? ' ')) throw new NoPattern('nothing to repeat')
   const [least, most] = times
@@ -116,7 +116,7 @@ function readRepeated(reader: Reader, depth: number): RegularPattern {
   return [...must, ...may.flat()]
 }
 
-/** Least and most; no most: without end. */
+/** Minimum and maximum count. Maximum undefined: no limit. */
 function readTimes(reader: Reader): readonly [number, number | undefined] | undefined {
   const character = reader.characters[reader.at]
   if (character === '*' || character === '+' || character === '?') {
@@ -183,7 +183,7 @@ const CONTROLS = new Map([
   ['t', '\t'],
 ])
 
-/** A class, or the one character that is meant. Letters and digits that mean nothing here might mean something elsewhere. */
+/** A class, or the literal character. Refuses letters and digits without a meaning here, since they may mean something elsewhere. */
 function readEscape(reader: Reader): RegExp | string {
   const character = reader.characters[reader.at++]
   if (character === undefined) throw new NoPattern('nothing is escaped')

@@ -1,7 +1,7 @@
-// Patterns in which `*` stands for anything. Matched in time linear in pattern and text: rules are checked against whatever a model
-// writes, and a pattern that backtracks over 3,000 characters of it hangs the program.
+// Patterns in which `*` stands for any text. Matching takes time linear in pattern and text: we check rules against whatever a model
+// writes, and a pattern that backtracks over 3,000 characters hangs the program.
 
-/** The texts between the stars. One text alone: no star. */
+/** The texts between the stars. Only one text: no star. */
 export type Wildcard = readonly string[]
 
 /** Where in a text a match may begin and end. */
@@ -12,13 +12,13 @@ export interface Bounds {
 
 export interface WildcardMatch {
   readonly matches: boolean
-  /** Characters compared: what a test can bound, where time cannot be trusted. */
+  /** Characters compared: tests can bound this, but not time. */
   readonly steps: number
 }
 
 /**
- * `\*` is a star, `\\` a backslash, `\(` and `\)` are parentheses; any other backslash is itself. Parentheses need it only in lists of
- * rules, where they would end one.
+ * `\*` is a star, `\\` a backslash, `\(` and `\)` are parentheses; any other backslash is itself. Parentheses need a backslash only in
+ * lists of rules, where they would end a rule.
  */
 export function parseWildcard(pattern: string): Wildcard {
   const parts: string[] = []
@@ -39,7 +39,7 @@ export function parseWildcard(pattern: string): Wildcard {
 
 const ESCAPABLE = '*\\()'
 
-/** The pattern that matches this text alone. */
+/** The pattern that matches only this text. */
 export function escapeWildcard(text: string): string {
   return text.replaceAll(/[*\\()]/g, String.raw`\$&`)
 }
@@ -53,8 +53,8 @@ export function fullBounds(text: string): Bounds {
 }
 
 /**
- * Each part is taken at its first place after the one before: a star takes up whatever is between, so a later place never helps. Only
- * the last part may have to try on, for a place where a match may end.
+ * Takes each part at its first place after the part before it: a star absorbs whatever is between, so a later place never helps. Only the
+ * last part may have to search further, for a place where a match may end.
  */
 export function matchWildcard(wildcard: Wildcard, text: string, { startsAt, endsAt }: Bounds): WildcardMatch {
   let from = 0
@@ -73,7 +73,7 @@ export function matchWildcard(wildcard: Wildcard, text: string, { startsAt, ends
   return { matches: true, steps }
 }
 
-/** Every place where the part stands, overlapping ones too. */
+/** Every place where the part occurs, including overlapping ones. */
 export function placesOf(part: string, text: string): readonly number[] {
   const places: number[] = []
   findPart(part, { text, from: 0 }, (start) => {
@@ -88,7 +88,7 @@ interface Found {
   readonly steps: number
 }
 
-/** The first place that counts. By Knuth, Morris and Pratt: no character of the text is looked at again. */
+/** The first place that counts. Uses the algorithm of Knuth, Morris and Pratt, which never goes back in the text. */
 function findPart(
   part: string,
   { text, from }: { readonly text: string; readonly from: number },
@@ -118,7 +118,7 @@ function findGap(
   return { at: undefined, steps: text.length - from + 1 }
 }
 
-/** For each beginning of the part, the length of its longest border: what is a beginning and an end of it. */
+/** For each prefix of the part, the length of its longest border: a proper prefix that is also a suffix of it. */
 function bordersOf(part: string): readonly number[] {
   const borders = [0]
   let length = 0

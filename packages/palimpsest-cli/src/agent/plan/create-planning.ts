@@ -16,16 +16,16 @@ import { Refusal } from '../refusal.ts'
 import type { TrackedMode } from '../permissions/track-mode.ts'
 import { isToldPlanMode, planAgainText, planModeOverText, planModeText, planStateIn } from './plan-texts.ts'
 
-// Plan mode of one conversation: what it is told, its plan file, and who decides about the plan.
+// Plan mode of one conversation: what the conversation is told about it, its plan file, and who decides about the plan.
 
 export interface HandedPlan {
   readonly text: string
-  /** The file that has it. */
+  /** The file that contains it. */
   readonly path: string
 }
 
 export type PlanAnswer =
-  /** The mode that the work goes on in. */
+  /** The mode in which the work continues. */
   | { readonly kind: 'yes'; readonly mode: 'default' | 'accept-edits' }
   /** `words` go to the model. */
   | { readonly kind: 'no'; readonly words?: string | undefined }
@@ -34,32 +34,32 @@ export type AskPlan = (plan: HandedPlan, signal: AbortSignal) => Promise<PlanAns
 
 export interface PlanningSetup {
   readonly sessionFolder: string
-  /** Of the conversation as it is opened. */
+  /** View of the conversation when it is opened. */
   readonly view: View
   readonly mode: () => PermissionMode
   readonly setMode: (mode: PermissionMode) => void
-  /** Absent: nobody is there to decide. */
+  /** Absent: no user can decide. */
   readonly ask?: AskPlan | undefined
-  /** Of a teammate whom no user watches: its leader decides, by a message. Takes the id of the question. */
+  /** For a teammate without a user: asks its leader by message. Takes the id of the question. */
   readonly askLeader?: ((plan: HandedPlan, requestId: string) => Promise<void>) | undefined
   readonly afterPlan: TrackedMode['afterPlan']
 }
 
 export interface Planning extends Pick<PlanningSetup, 'mode' | 'setMode' | 'ask' | 'askLeader'> {
-  /** The leader answered. Only a yes to the plan that was handed in last counts. */
+  /** The leader answered. Only a yes to the latest plan counts. */
   readonly answered: (answer: MailRequest) => void
-  /** A new question to the leader; an older one has no effect any more. */
+  /** A new question to the leader; older ones have no effect any more. */
   readonly newRequestId: () => string
-  /** The leader has the plan, and has not refused it: until plan mode is over there is nothing to do. */
+  /** The leader has the plan and has not refused it: there is nothing to do until plan mode is over. */
   readonly isHandedIn: () => boolean
   readonly path: string
-  /** What the conversation must be told now of the mode; nothing where it knows. */
+  /** Messages about the mode that the conversation needs now. Empty: it knows the mode. */
   readonly news: (view: View) => readonly ReturnType<typeof messageBody>[]
-  /** Writes the plan; an empty text stands for what the file says. */
+  /** Writes the plan. An empty text means the content of the file. */
   readonly keep: (text: string, toolUseId: string, changes: FileChanges) => Promise<KeptPlan>
-  /** What a compaction shows of plan and mode again, in at most about so many characters. */
+  /** What a compaction shows again of plan and mode; `charsMax` limits the plan. */
   readonly again: (charsMax: number) => Promise<readonly Restored[]>
-  /** The plan that was handed in while nobody was there. */
+  /** The plan that was handed in while no user was there. */
   readonly waiting: () => HandedPlan | undefined
   readonly leaveWaiting: (plan: HandedPlan) => void
 }
@@ -101,7 +101,7 @@ export function createPlanning(setup: PlanningSetup): Planning {
     news: (now) => {
       seen = now
       const current = mode()
-      // The next time it is on, another plan is due.
+      // The next time plan mode is on, another plan is due.
       if (current !== 'plan') isHandedIn = false
       if ((current === 'plan') === isToldPlanMode(now)) return []
       const text =
@@ -145,7 +145,7 @@ async function keepPlan(text: string, { path, toolUseId, changes }: Keeping): Pr
   return { text, path, file: await changeFile(change, Buffer.from(text, 'utf8'), changes) }
 }
 
-/** Whole lines, and where the rest is. */
+/** Whole lines, and where to find the rest. */
 function cutPlan(plan: string, path: string, charsMax: number): string {
   if (plan.length <= charsMax) return plan.trimEnd()
   const kept = plan.slice(0, Math.max(0, plan.lastIndexOf('\n', charsMax)))

@@ -3,8 +3,9 @@ import { isBlock, toBlocks } from 'palimpsest/wire'
 
 import type { PermissionMode } from '../permissions/permission-mode.ts'
 
-// What a conversation is told of plan mode and of its plan. It is told at its end, never in system or tools, so that the prefix stays as it
-// is when the mode changes. What it was told is read from its own words: a rewound or compacted conversation knows what it still shows.
+// What a conversation is told about plan mode and its plan. This comes at the end of the conversation, never in system or tools, so that
+// the prefix stays the same when the mode changes. Its state is read from its own messages: after a rewind or a compaction, what it still
+// shows counts.
 
 const ON = '<plan-mode>'
 const OFF = '<plan-mode-over>'
@@ -29,12 +30,12 @@ Plan mode is over: changes are possible again, and ${UNASKED[mode]}.${where}
 </plan-mode-over>`
 }
 
-/** Whether the conversation, as the model sees it, believes that it is in plan mode. */
+/** Whether the conversation, as the model sees it, says that plan mode is on. */
 export function isToldPlanMode(view: Pick<View, 'nodes'>): boolean {
   return planNewsIn(view)?.isOn ?? false
 }
 
-/** What the conversation was told last of plan mode, and by which message. */
+/** What the conversation was last told about plan mode, and in which message. */
 export function planNewsIn({
   nodes,
 }: Pick<View, 'nodes'>): { readonly isOn: boolean; readonly id: string } | undefined {
@@ -60,7 +61,7 @@ export interface ShownPlan {
   readonly path: string
 }
 
-/** After a compaction. */
+/** For use after a compaction. */
 export function planAgainText({ text: plan, state, isOn, path }: ShownPlan): string {
   const open = isOn
     ? 'The user has not approved it yet: it may be incomplete, and nothing of it is carried out.'
@@ -71,7 +72,7 @@ export function planAgainText({ text: plan, state, isOn, path }: ShownPlan): str
 
 const AGAIN = /^<plan state="(draft|approved)">/
 
-/** What became of the plan, by what the conversation says; undefined where it has none. */
+/** The state of the plan according to the conversation. Undefined: it has no plan. */
 export function planStateIn(log: readonly Entry[], path: string): PlanState | undefined {
   let state: PlanState | undefined
   for (const entry of log) {
@@ -82,14 +83,14 @@ export function planStateIn(log: readonly Entry[], path: string): PlanState | un
     const file = entry.files?.find((one) => one.path === path)
     if (!file) continue
     if (text.startsWith(APPROVED)) state = 'approved'
-    // A step that is ticked off in an approved plan leaves it approved; a whole new text does not.
+    // An edit that ticks off a step of an approved plan leaves it approved; a completely new text does not.
     else if (file.how === 'written') state = 'draft'
     else state ??= 'draft'
   }
   return state
 }
 
-/** Of the message, or of the result that it is. */
+/** First text of the message, or of the tool result that it contains. */
 function firstText({ message }: MessageEntry): string {
   const [first] = toBlocks(message.content)
   if (first && isBlock(first, 'text')) return first.text

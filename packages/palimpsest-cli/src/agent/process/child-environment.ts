@@ -3,14 +3,14 @@ import { delimiter, isAbsolute } from 'node:path'
 import { isInside } from '../paths/real-path.ts'
 import { KEY_VARIABLES, URL_VARIABLES } from './key-variables.ts'
 
-// The environment of everything that we start. Our own keys stay with us: nothing is started but with what is made here, and nothing
-// that is made here holds one.
+// The environment of everything that we start. Our own keys stay with us: every process gets an environment from this file, and none of
+// these contains a key.
 
 export interface Environment {
   readonly [name: string]: string | undefined
 }
 
-/** Only the functions of this file make one. */
+/** Only the functions of this file can make one. */
 const KEYLESS: unique symbol = Symbol('keyless')
 
 export interface ChildEnvironment {
@@ -18,7 +18,7 @@ export interface ChildEnvironment {
   readonly [KEYLESS]: true
 }
 
-/** Nobody sits at a terminal: no pager, no editor, no questions; reading a repository writes no index. */
+/** No user is at a terminal: no pager, no editor, no questions. Reading a repository writes no index. */
 const FIXED = {
   TERM: 'dumb',
   PAGER: 'cat',
@@ -31,22 +31,22 @@ const FIXED = {
 
 const STANDARD_PATH = '/usr/local/bin:/usr/bin:/bin'
 
-/** What the user's own programs get: commands that were allowed, hooks. */
+/** For the user's own programs: allowed commands and hooks. */
 export function commandEnvironment(env: Environment, cwd: string): ChildEnvironment {
   const { CDPATH: _, ...kept } = withoutKeys(env)
   const path = searchPath(env['PATH'] ?? STANDARD_PATH, cwd)
   return { ...kept, ...FIXED, PATH: path, [KEYLESS]: true }
 }
 
-/** How programs print, who and where one is. Whatever else is set may hold secrets, or change what a program does. */
+/** How programs print, the user and where they are. Other variables may contain secrets, or change what a program does. */
 const KEPT_FOR_READING = new Set(
   'LANG LANGUAGE TZ USER LOGNAME COLUMNS LINES NO_COLOR FORCE_COLOR CI HOME SHELL'.split(' '),
 )
 
-/** Also where somebody works in the root: only an administrator puts programs there. */
+/** Counts even if the user works in the root: only an administrator puts programs there. */
 const SYSTEM = /^\/(usr\/(local\/)?)?s?bin\/?$/
 
-/** What runs unasked gets: names from a list, programs from nowhere near the folders that are worked in. */
+/** For what runs unasked: variables from a list, and no programs from folders near the working folders. */
 export function readingEnvironment(env: Environment, folders: readonly string[]): ChildEnvironment {
   const kept = Object.entries(withoutKeys(env)).filter(
     ([name]) => KEPT_FOR_READING.has(name) || /^LC_[A-Z]+$/.test(name),
@@ -57,14 +57,14 @@ export function readingEnvironment(env: Environment, folders: readonly string[])
   return { ...Object.fromEntries(kept), ...FIXED, PATH: entries.join(delimiter), [KEYLESS]: true }
 }
 
-/** Where builders find their own tools. */
+/** Variables by which build tools find their own files. */
 const KEPT_FOR_BUILDING = new Set(
   'NODE_ENV JAVA_HOME GOROOT GOPATH GOFLAGS CARGO_HOME RUSTUP_HOME NVM_DIR VOLTA_HOME PYENV_ROOT VIRTUAL_ENV PYTHONPATH TERM_PROGRAM'.split(
     ' ',
   ),
 )
 
-/** What writes unasked gets, in the sandbox: the same names and a few more, and programs of the project too, since they can do no more there. */
+/** For what writes unasked in the sandbox: a few more variables, and programs of the project too, since the sandbox holds them as well. */
 export function buildingEnvironment(env: Environment, cwd: string): ChildEnvironment {
   const kept = Object.entries(withoutKeys(env)).filter(
     ([name]) => KEPT_FOR_READING.has(name) || KEPT_FOR_BUILDING.has(name) || /^LC_[A-Z]+$/.test(name),
@@ -74,14 +74,14 @@ export function buildingEnvironment(env: Environment, cwd: string): ChildEnviron
   return { ...Object.fromEntries(kept), ...FIXED, ...git, PATH: path, [KEYLESS]: true }
 }
 
-/** Folders that everybody shares: what lies in one of them side by side has nothing to do with each other. */
+/** Folders that everyone shares: two things in one of them have nothing to do with each other. */
 const SHARED = new Set(
   '/ /home /Users /root /opt /usr /usr/local /var /tmp /private /private/tmp /mnt /srv'.split(' '),
 )
 
 /**
- * Inside of a folder that is worked in, or of one above it that is a project too: `npx` and its like put programs of every folder above
- * on the search path. Packages of a project are its own, wherever they lie.
+ * Inside a working folder, or inside a folder above it that also belongs to the project: `npx` and the like add programs of every folder
+ * above to the search path. Packages belong to the project, wherever they are.
  */
 function isNear(entry: string, folders: readonly string[], home: string): boolean {
   if (entry.split('/').includes('node_modules')) return true
@@ -97,7 +97,7 @@ function commonFolder(first: string, second: string): string {
   return parts.slice(0, end === -1 ? parts.length : end).join('/') || '/'
 }
 
-/** The same with more in it. */
+/** The same environment with more variables. */
 export function withVariables(
   env: ChildEnvironment,
   more: { readonly [name: string]: string },
@@ -105,7 +105,7 @@ export function withVariables(
   return { ...env, ...withoutKeys(more), [KEYLESS]: true }
 }
 
-/** The same after somebody set some and unset others. */
+/** The same environment after a command set some variables and unset others. */
 export function changeVariables(
   env: ChildEnvironment,
   changed: { readonly [name: string]: string | undefined },
@@ -114,10 +114,10 @@ export function changeVariables(
   return { ...Object.fromEntries(kept), ...withoutKeys(changed), [KEYLESS]: true }
 }
 
-/** Shorter values stand in other variables by chance. */
+/** Shorter values occur in other variables by chance. */
 const KEY_CHARS_MIN = 8
 
-/** Neither the keys, nor what holds one of them under another name, nor an address with a password or a token in it. */
+/** Without the keys, without variables that contain one under another name, and without addresses that contain a password or token. */
 function withoutKeys(env: Environment): { readonly [name: string]: string } {
   const keys = KEY_VARIABLES.flatMap((name) => env[name] ?? []).filter(
     ({ length }) => length >= KEY_CHARS_MIN,
@@ -141,10 +141,10 @@ function pathEntries(path: string): readonly string[] {
   return path.split(delimiter).filter((entry) => isAbsolute(entry))
 }
 
-/** A project's own folder must not decide what `ls` is: its entries come last, relative ones not at all. */
+/** A project's own folder must not decide what `ls` is: its entries come last, and relative entries are left out. */
 function searchPath(path: string, cwd: string): string {
   const isOwn = (entry: string): boolean => isInside(cwd, entry)
   const entries = pathEntries(path)
-  // With CDPATH `cd src` may end anywhere, so it is left out above.
+  // With CDPATH, `cd src` may end anywhere, so `commandEnvironment` leaves it out.
   return [...entries.filter((entry) => !isOwn(entry)), ...entries.filter(isOwn)].join(delimiter)
 }

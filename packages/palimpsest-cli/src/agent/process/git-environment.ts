@@ -1,5 +1,5 @@
-// How git is told to run nothing: settings in the environment, which stand above those of a repository. What has no such switch (filters,
-// text converters, external comparers, signatures) is left to the sandbox, or asked about.
+// Keeps git from running other programs: settings in the environment, which override those of a repository. What has no such switch
+// (filters, text converters, external diff programs, signatures) is left to the sandbox, or the user is asked.
 
 type Settings = readonly (readonly [key: string, value: string])[]
 
@@ -11,14 +11,14 @@ const EVERYWHERE: Settings = [
   ['protocol.allow', 'never'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
-  // A folder that only looks like a repository is none.
+  // A folder that only looks like a repository does not count as one.
   ['safe.bareRepository', 'explicit'],
 ]
 
 const PLACES: { readonly [where: string]: Settings } = {
-  /** Whose folder it is does not matter there, and submodules cannot do anything either. */
+  /** In the sandbox it does not matter who owns the folder, and submodules can do no harm either. */
   inside: [['safe.directory', '*']],
-  /** A submodule would be asked without these settings. */
+  /** Without these settings, git would look into submodules. */
   outside: [
     ['diff.ignoreSubmodules', 'all'],
     ['status.submoduleSummary', 'false'],
@@ -26,7 +26,7 @@ const PLACES: { readonly [where: string]: Settings } = {
   ],
 }
 
-/** Nobody is asked anything, nothing is fetched, and no filter or comparer of the user's own is run on what a repository holds. */
+/** No questions, no fetching, and none of the user's own filters or diff programs run on what a repository contains. */
 const FIXED = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',

@@ -1,4 +1,4 @@
-// Variables by which a user hands us keys. A test holds them against those that are read anywhere.
+// Variables in which users give us keys. A test compares them with those that the code reads.
 
 export const KEY_VARIABLES: readonly string[] = [
   'ANTHROPIC_API_KEY',
@@ -18,7 +18,7 @@ export const KEY_VARIABLES: readonly string[] = [
   'LLAMA_API_KEY',
 ]
 
-/** Addresses; some services take their token there. */
+/** Addresses; for some services they contain the token. */
 export const URL_VARIABLES: readonly string[] = [
   'ANTHROPIC_BASE_URL',
   'OPENAI_BASE_URL',

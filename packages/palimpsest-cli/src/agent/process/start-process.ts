@@ -3,23 +3,23 @@ import { Writable, type Readable } from 'node:stream'
 
 import type { ChildEnvironment } from './child-environment.ts'
 
-// The one place where processes are started; a test keeps it that way. The type of the environment sees to it that no key of ours is in it.
-// Each leads a group of its own, so that all it starts can be ended with it: a sandbox whose first process alone is ended while it starts leaves
-// another one behind that waits for good and holds the channels.
+// The only place where processes are started; a test keeps it that way. The type of the environment guarantees that it has no key of ours.
+// Each process leads its own group, so that everything it starts can be ended with it. If only the first process of a sandbox were ended
+// during its start, another one would stay behind, wait without end and hold the channels.
 
 export interface ProcessStart {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: ChildEnvironment
-  /** What it reads from channels of its own, each to its end. */
+  /** What it reads from additional channels, each to its end. */
   readonly inputs?: readonly { readonly fd: number; readonly bytes: Uint8Array }[]
 }
 
 export type Channel = 'pipe' | 'ignore'
 
 export interface ProcessChannels {
-  /** Channel by channel; those that are not named are ignored. */
+  /** By file descriptor; channels that are not listed are ignored. */
   readonly stdio: readonly Channel[]
 }
 
@@ -35,7 +35,7 @@ export function startProcess(
   for (const { fd, bytes } of inputs) {
     const channel = child.stdio.at(fd)
     if (!(channel instanceof Writable)) continue
-    // A program that is gone before it has read tells so by its end.
+    // A program that ends before it has read everything reports that by its end.
     channel.on('error', () => undefined)
     channel.end(bytes)
   }
@@ -47,11 +47,11 @@ export function signalGroup({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'
   try {
     process.kill(-pid, signal)
   } catch {
-    // The group is gone already.
+    // The group has already ended.
   }
 }
 
-/** At once. What left the group may still hold the channels: nobody waits for that. */
+/** Ends it at once. A process that left the group may still hold the channels; nobody waits for it. */
 export function killGroup(child: ChildProcess): void {
   signalGroup(child, 'SIGKILL')
   const letGo = (): void => {
@@ -62,8 +62,8 @@ export function killGroup(child: ChildProcess): void {
 }
 
 /**
- * Our own command, in a process that goes on when this one ends. It needs what this one was given, keys included. What it prints goes to the
- * open file `output`; nobody reads it where there is none. Says whether it has ended.
+ * Starts our own command in a process that continues when this one ends. It needs the environment of this process, keys included. Its
+ * output goes to the open file `output`; without one, nobody reads it. The returned function says whether it has ended.
  */
 export function startBeside(
   { program, args, cwd }: Pick<ProcessStart, 'program' | 'args' | 'cwd'>,
@@ -73,7 +73,7 @@ export function startBeside(
   const stdio = ['ignore', output, output] as const
   const child = spawn(program, [...args], { cwd, env: { ...env }, stdio: [...stdio], detached: true })
   let hasEnded = false
-  // Whoever could not start it does without.
+  // If it does not start, the caller works without it.
   child.on('error', () => (hasEnded = true)).on('exit', () => (hasEnded = true))
   child.unref()
   return () => hasEnded
@@ -81,16 +81,16 @@ export function startBeside(
 
 export interface ProcessBounds {
   readonly msMax: number
-  /** Of each stream. */
+  /** For each stream. */
   readonly bytesMax: number
 }
 
 export type ProcessEnd =
   | { readonly kind: 'exited'; readonly code: number; readonly stdout: string; readonly stderr: string }
-  /** It could not be started, was ended, printed too much or took too long. */
+  /** It did not start, was ended by a signal, printed too much or took too long. */
   | { readonly kind: 'failed'; readonly message: string }
 
-/** To its end, without input. Never rejects. */
+/** Runs it to its end, without input. Never rejects. */
 export function runProcess(start: ProcessStart, { msMax, bytesMax }: ProcessBounds): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     const child = startProcess(start, { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -128,7 +128,7 @@ function collect(stream: Readable | null, bytesMax: number, onTooMuch: () => voi
   return () => Buffer.concat(chunks).toString('utf8')
 }
 
-/** What it printed. Undefined where it is missing, fails, prints too much or takes too long. */
+/** What it printed. Undefined if it is missing, fails, prints too much or takes too long. */
 export async function outputOf(start: ProcessStart, bounds: ProcessBounds): Promise<string | undefined> {
   const end = await runProcess(start, bounds)
   return end.kind === 'exited' && end.code === 0 ? end.stdout : undefined

@@ -10,7 +10,7 @@ import { SETTINGS_SHAPE, type Settings, type SettingsFile } from './settings-sha
 import type { Complaint, Reading, SettingsSource } from './shape.ts'
 
 // The user's settings, the project's once the folder is trusted, and those of --settings. Later ones win, and lists grow (the shape says
-// which). A file that cannot be read, in part or as a whole, is reported with line and fix; everything else in it still counts.
+// which). A file that cannot be read, in part or as a whole, is reported with line and fix; everything else still counts.
 
 export interface SettingsProblem {
   readonly file: string

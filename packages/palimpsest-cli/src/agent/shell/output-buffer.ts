@@ -1,4 +1,4 @@
-// What a command prints, bounded: the beginning and the end are kept, the middle is counted.
+// What a command prints, bounded: keeps the beginning and the end, and counts the bytes in between.
 
 export interface OutputBuffer {
   readonly push: (chunk: Uint8Array) => void
@@ -11,7 +11,7 @@ export interface OutputLimits {
   readonly tailBytesMax: number
 }
 
-/** Far more than a model ever sees at once; the layer that stores large results gets it whole. */
+/** Far more than a model ever sees at once; the layer that stores large results gets all of it. */
 export const OUTPUT_LIMITS: OutputLimits = { headBytesMax: 4 * 1024 * 1024, tailBytesMax: 4 * 1024 * 1024 }
 
 export function createOutputBuffer({ headBytesMax, tailBytesMax }: OutputLimits): OutputBuffer {

@@ -1,10 +1,10 @@
 import { changeVariables, type ChildEnvironment } from '../process/child-environment.ts'
 
-// What one command leaves for the next: exported variables and functions. The folder is kept beside it, by the access. A command runs in a bash of
-// its own that starts with this state and tells it again at its end, so that a command that hangs or dies takes nothing with it but its own changes.
+// What one command leaves for the next: exported variables and functions. The access keeps the folder separately. Each command runs in its
+// own bash, which starts with this state and reports it at its end. So a command that hangs or dies loses only its own changes.
 
 export interface ShellState {
-  /** Against the environment that the first command had; undefined: it was unset. */
+  /** Differences from the environment of the first command; undefined: the variable was unset. */
   readonly variables: { readonly [name: string]: string | undefined }
   /** Definitions, as bash prints them. */
   readonly functions: string
@@ -13,15 +13,15 @@ export interface ShellState {
 
 export const FRESH_SHELL: ShellState = { variables: {}, functions: '', functionNames: new Set() }
 
-/** Of all definitions; `nvm` has 130,000. */
+/** For all definitions together; `nvm` has 130,000. */
 const FUNCTION_CHARS_MAX = 400_000
-/** Of one value: systems take no longer ones. */
+/** For one value: systems accept no longer ones. */
 const VALUE_CHARS_MAX = 30_000
 const VARIABLES_MAX = 500
-/** Definitions go as arguments, and one argument has at most 128 KB. */
+/** Definitions are passed as arguments, and one argument has at most 128 KB. */
 const ARGUMENT_CHARS = 30_000
 
-/** Every bash sets these for itself. */
+/** Every bash sets these itself. */
 const OF_THE_SHELL = /^(PWD|OLDPWD|SHLVL|_|SHELLOPTS|BASHOPTS|BASH_\w+)$/
 const NAME = /^[A-Za-z_]\w*$/
 
@@ -29,7 +29,7 @@ export function keptEnvironment(env: ChildEnvironment, { variables }: ShellState
   return Object.keys(variables).length === 0 ? env : changeVariables(env, variables)
 }
 
-/** Builtins alone, so that a changed search path does not matter. What it tells, and in which order, is what `stateIn` reads. */
+/** Uses only builtins, so that a changed search path does not matter. `stateIn` reads its output in this order. */
 const TELL = String.raw`__palimpsest_tell() { set +eux; set -f; local IFS=$' \t\n' __palimpsest_n
 builtin pwd -P; builtin printf '\0'
 for __palimpsest_n in $(compgen -e); do builtin printf '%s=%s\0' "$__palimpsest_n" "${'$'}{!__palimpsest_n}"; done
@@ -37,7 +37,7 @@ builtin printf '\0'
 for __palimpsest_n in $(compgen -A function); do case $__palimpsest_n in __palimpsest_*) ;; *) builtin printf '%s\0' "$__palimpsest_n"; declare -f -- "$__palimpsest_n"; builtin printf '\0'; esac; done
 builtin printf '\0end'; }`
 
-/** The command is evaluated, so that a syntax error is its own affair; what it prints comes in one stream, in order. */
+/** Evaluates the command, so that a syntax error affects only the command. Its output comes in one stream, in order. */
 const WRAPPER = `exec 2>&1
 ${TELL}
 trap '{ __palimpsest_tell >&9; } 2>/dev/null' EXIT
@@ -45,7 +45,7 @@ __palimpsest_restore() { local IFS=; shift; eval "$*"; }; __palimpsest_restore "
 eval "shift $#
 $1" 9>&-`
 
-/** What bash is started with, to run the command in this state and to tell what became of it. */
+/** Arguments for a bash that runs the command in this state and reports the state after it. */
 export function keptArguments(command: string, { functions }: ShellState): readonly string[] {
   const parts: string[] = []
   for (let at = 0; at < functions.length;) {
@@ -59,12 +59,12 @@ export function keptArguments(command: string, { functions }: ShellState): reado
 
 export interface ToldState {
   readonly folder: string | undefined
-  /** Undefined: nothing was told to its end, as by a shell that was killed or became another program. */
+  /** Undefined: the report is incomplete, for example because the shell was killed or became another program. */
   readonly variables: ReadonlyMap<string, string> | undefined
   readonly functions: ReadonlyMap<string, string>
 }
 
-/** What a shell told at its end. One that tells its folder alone may stop there. */
+/** The state that a shell reported at its end. A report may consist of the folder only. */
 export function stateIn(text: string): ToldState {
   const [folder = '', ...records] = text.split('\0')
   const told = { folder: folder === '' ? undefined : folder.replace(/\n$/, ''), functions: new Map() }

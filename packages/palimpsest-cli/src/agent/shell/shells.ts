@@ -8,17 +8,17 @@ export interface BackgroundShell {
   readonly shell: RunningShell
   /** Undefined while it runs. */
   readonly end: () => ShellEnd | undefined
-  /** The end of what it printed, for whoever looks; nothing is taken away from who reads it all. */
+  /** The last part of what it printed, for viewers; it stays available to the reader of the whole output. */
   readonly recent: () => string
 }
 
 export interface Shells {
   readonly start: (command: ShellCommand) => RunningShell
-  /** Undefined when too many run already. */
+  /** Undefined if too many already run. */
   readonly startBackground: (command: ShellCommand) => BackgroundShell | undefined
   readonly find: (id: string) => BackgroundShell | undefined
   readonly ids: () => readonly string[]
-  /** Told of each one in the background. One listener. */
+  /** Calls the listener for each shell started in the background. There is only one listener. */
   readonly onBackground: (listen: (shell: BackgroundShell) => void) => void
   /** Ends everything that was started here. To be called when the conversation is left. */
   readonly killAll: () => Promise<void>
@@ -26,7 +26,7 @@ export interface Shells {
 
 /** A person would lose track of more. */
 export const BACKGROUND_MAX = 16
-/** A screen of it. */
+/** About one screen. */
 const RECENT_BYTES = 4_000
 
 export function createShells(): Shells {

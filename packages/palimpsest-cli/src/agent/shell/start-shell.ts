@@ -6,16 +6,16 @@ import { signalGroup, startProcess, type ProcessStart } from '../process/start-p
 import { stateIn, type ToldState } from './shell-state.ts'
 import { createOutputBuffer, OUTPUT_LIMITS, type OutputBuffer } from './output-buffer.ts'
 
-// One command in a shell of its own, in a process group of its own, so that all it started can be ended with it.
+// Runs one command in its own shell and its own process group, so that everything it started can be ended with it.
 
 export interface ShellCommand {
-  /** As it was asked for. */
+  /** As the model wrote it. */
   readonly command: string
   /** A bash with the arguments of `shellArguments`, wherever it runs. */
   readonly start: ProcessStart
-  /** Once it has ended, with all it started: lines to add to what it printed. */
+  /** Runs after the shell has ended. Returns lines to add to its output. */
   readonly onEnd?: ((end: ShellEnd) => Promise<readonly string[]>) | undefined
-  /** Told what it prints, as it comes. */
+  /** Receives the output as it comes. */
   readonly onOutput?: ((chunk: Uint8Array) => void) | undefined
 }
 
@@ -26,9 +26,9 @@ export type ShellEnd =
 
 export interface RunningShell {
   readonly output: OutputBuffer
-  /** Resolves when the shell has ended and what it printed is in the buffer. */
+  /** Resolves when the shell has ended and its output is in the buffer. */
   readonly ended: Promise<ShellEnd & { readonly told: ToldState }>
-  /** Ends the whole group: asked first, forced after a moment. */
+  /** Ends the whole group: asks first, and kills it after a moment. */
   readonly kill: () => void
   readonly isRunning: () => boolean
   /** The shell, or something it started, is still there. */
@@ -36,33 +36,33 @@ export interface RunningShell {
 }
 
 /**
- * The command is evaluated, so that a syntax error is its own affair; what it prints comes in one stream, in order. At its end the
- * shell tells its folder on a channel that the command does not have. What a shell tells that is kept: see `shell-state.ts`.
+ * Evaluates the command, so that a syntax error affects only the command. Its output comes in one stream, in order. At its end the shell
+ * reports its folder on a channel that the command does not have. A kept shell reports more: see `shell-state.ts`.
  */
 const WRAPPER = `exec 2>&1; trap '{ pwd -P >&9; } 2>/dev/null' EXIT; eval "shift
 $1" 9>&-`
 const STATE_CHANNEL = 9
-/** More than is ever kept. */
+/** More than we ever keep. */
 const STATE_BYTES_MAX = 2_000_000
-/** Between asking a process to end and ending it. */
+/** Time between asking a process to end and killing it. */
 const GRACE_MS = 2000
-/** After the shell has ended: how long to wait for a process it left behind that still holds its output. */
+/** After the shell has ended: how long to wait for a process that it left behind and that still holds its output. */
 const DRAIN_MS = 200
 
-/** Enough for any pipeline; a program that only copies itself is stopped by it. The kernel does not count those of root. */
+/** Enough for any pipeline, and it stops a program that only copies itself. The kernel does not limit root. */
 const PROCESSES_MAX = 4096
 
-/** What bash is started with, to run the command as above. */
+/** Arguments for a bash that runs the command as above. */
 export function shellArguments(command: string): readonly string[] {
   return ['-c', WRAPPER, 'bash', command]
 }
 
-/** The same for one that nobody was asked about. */
+/** The same for a command that runs unasked. */
 export function boundedArguments(command: string): readonly string[] {
   return ['-c', `ulimit -u ${PROCESSES_MAX} 2>/dev/null; ${WRAPPER}`, 'bash', command]
 }
 
-/** The same, with a way out of the sandbox started before it. It is nobody's job, so that `wait` does not wait for it. */
+/** The same, with the forwarder out of the sandbox started first. It is not a job of the shell, so `wait` does not wait for it. */
 export function forwardedArguments(
   command: string,
   { node, script, socket }: { readonly node: string; readonly script: string; readonly socket: string },
@@ -102,7 +102,7 @@ export function startShell({ start, onOutput, onEnd }: ShellCommand): RunningShe
     isRunning: () => running,
     hasLeftovers: () => hasLeftovers,
     kill: () => {
-      // The number of a group that is gone may belong to somebody else by now.
+      // The id of a group that has ended may already belong to another one.
       if (!hasLeftovers) return
       signalGroup(child, 'SIGTERM')
       const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE_MS)
@@ -136,7 +136,7 @@ function endOf(child: ChildProcess, streams: readonly Readable[]): Promise<Shell
     let drain: ReturnType<typeof setTimeout> | undefined
     const finish = (): void => {
       clearTimeout(drain)
-      // A process left behind may still hold the channels: what it prints is read and forgotten, and holds nobody up.
+      // A process left behind may still hold the channels: we read and drop what it prints, and it delays nothing.
       for (const stream of streams) {
         stream.removeAllListeners('data')
         stream.resume()

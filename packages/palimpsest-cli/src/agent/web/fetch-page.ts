@@ -7,7 +7,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { Refusal } from '../refusal.ts'
 import { isPublicAddress } from './public-address.ts'
 
-// One page of the web. The address is checked at the very connection, so that a name cannot mean one thing when it is checked and
+// Fetches one web page. The address is checked when the connection is made, so a name cannot mean one address when it is checked and
 // another when it is used.
 
 export const PAGE_BYTES_MAX = 10 * 1024 * 1024
@@ -17,7 +17,7 @@ const REDIRECTS_MAX = 10
 export interface FetchOptions {
   /** Hosts (`localhost:3000`, `localhost`) that may be reached although their address is private. */
   readonly privateHosts: readonly string[]
-  /** Hosts that a rule forbids, or asks about: no redirect leads there. */
+  /** Hosts that a rule forbids, or asks about: no redirect to them is followed. */
   readonly isForbidden?: (url: URL) => boolean
   readonly signal: AbortSignal
 }
@@ -30,7 +30,7 @@ export type FetchedPage =
       readonly contentType: string
       readonly body: Buffer
     }
-  /** To another host: whoever asked decides. */
+  /** To another host: the caller decides. */
   | { readonly kind: 'redirect'; readonly to: URL }
 
 export async function fetchPage(start: URL, options: FetchOptions): Promise<FetchedPage> {
@@ -62,7 +62,7 @@ export async function fetchPage(start: URL, options: FetchOptions): Promise<Fetc
   throw new Refusal(`${start.href} redirects more than ${REDIRECTS_MAX} times.`)
 }
 
-/** What a model gives as an address, checked. */
+/** Checks an address that a model gives. */
 export function toPageUrl(text: string): URL {
   const url = URL.parse(text)
   if (url === null) throw new Refusal(`"${text}" is no address. Give a whole one: https://example.com/page`)
@@ -70,7 +70,7 @@ export function toPageUrl(text: string): URL {
     throw new Refusal(`${url.protocol} addresses are not fetched, only http and https.`)
   if (url.username !== '' || url.password !== '')
     throw new Refusal('Addresses with a user name or password are not fetched.')
-  // A dot at the end of a name means the same host, and rules know it without.
+  // A dot at the end of a name means the same host, and rules name it without the dot.
   url.hostname = url.hostname.replace(/(?<!\.)\.+$/, '')
   return url
 }
@@ -102,7 +102,7 @@ async function open(url: URL, isFree: boolean, signal: AbortSignal): Promise<Inc
     },
     lookup: isFree ? undefined : publicLookup,
   }
-  // They bring much along, and no start needs them.
+  // They load a lot, and startup does not need them.
   const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
   return await new Promise((resolve, reject) => {
     const request = send(url, options, resolve)
@@ -111,7 +111,7 @@ async function open(url: URL, isFree: boolean, signal: AbortSignal): Promise<Inc
   })
 }
 
-/** Resolves a name, and refuses it when any of its addresses is private. */
+/** Resolves a name, and refuses it if any of its addresses is private. */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookUp(
     hostname,

@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2'
 
-// HTML as plain text: what a reader would see, with headings, lists, tables and links marked in a simple way. One pass, no tree; the time
-// is proportional to the length, whatever the page.
+// HTML as plain text: what a reader would see, with simple marks for headings, lists, tables and links. One pass, no tree; the time is
+// proportional to the length, whatever the page.
 
 const SKIPPED = new Set(
   'script style noscript template svg iframe canvas object head title textarea'.split(' '),
@@ -16,9 +16,9 @@ interface State {
   readonly base: URL
   readonly parts: string[]
   preDepth: number
-  /** How many tags are open whose text nobody sees. */
+  /** How many open tags hide their text. */
   skipDepth: number
-  /** Where the text of the open link began, and where it leads. */
+  /** Where the text of the open link began, and where the link leads. Undefined: no link is open. */
   link: { readonly href: string; readonly from: number } | undefined
 }
 
@@ -66,11 +66,11 @@ export function titleOf(html: string): string | undefined {
   return line === '' ? undefined : line
 }
 
-/** Twice what browsers nest. The parser moves every open tag at each new one: where a page never closes its tags, that is the square of its length. */
+/** Twice the depth that browsers nest. At each new tag the parser moves all open ones: unclosed tags would make the time quadratic. */
 const NESTED_MAX = 1_000
 
 interface TagReader {
-  /** Nothing is open: at the beginning, and where so much was open that it counts as closed. */
+  /** Nothing is open: at the start, and where tags were nested so deep that all of them count as closed. */
   readonly onBegin: () => void
   readonly onOpen: (name: string, attributes: Attributes) => void
   readonly onText: (text: string) => void
@@ -84,7 +84,7 @@ function readTags(html: string, reader: TagReader): void {
   }
 }
 
-/** Where the tag begins that is nested too deep; it is not read yet. */
+/** Where the tag begins that is nested too deep; it has not been read yet. Undefined: everything was read. */
 function readNested(html: string, { onBegin, onOpen, onText, onClose }: TagReader): number | undefined {
   let depth = 0
   let deepAt: number | undefined
@@ -94,7 +94,7 @@ function readNested(html: string, { onBegin, onOpen, onText, onClose }: TagReade
       deepAt ??= parser.startIndex
       parser.pause()
     },
-    // A tag that is implied is opened and closed at once, before the pause.
+    // An implied tag is opened and closed at once, before the pause.
     onopentag: (name, attributes) => {
       if (deepAt === undefined) onOpen(name, attributes)
     },
@@ -135,7 +135,7 @@ function closeTag(state: State, name: string): void {
   if (BLOCKS.has(name) || /^h[1-6]$/.test(name)) state.parts.push('\n')
 }
 
-/** A text comes in pieces, an entity is one: space at the end of one and the beginning of the next is one space. */
+/** A text comes in pieces, and an entity is one of them: spaces at the end of one piece and the start of the next make one space. */
 function addText({ parts, preDepth }: State, text: string): void {
   if (preDepth > 0) parts.push(text)
   else {

@@ -1,13 +1,13 @@
 import { BlockList, isIP } from 'node:net'
 
-// Addresses that are somebody's own: this machine, this network, the cloud's metadata. A page from the web must not lead there.
+// Private addresses: this machine, this network, the cloud's metadata. A page from the web must not lead there.
 
 const RANGES: readonly (readonly [address: string, prefix: number, family: 'ipv4' | 'ipv6'])[] = [
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
   ['100.64.0.0', 10, 'ipv4'],
   ['127.0.0.0', 8, 'ipv4'],
-  // One cloud keeps the secrets of its machines at an address that looks public.
+  // One cloud keeps its machines' secrets at an address that looks public.
   ['168.63.129.16', 32, 'ipv4'],
   ['169.254.0.0', 16, 'ipv4'],
   ['172.16.0.0', 12, 'ipv4'],
@@ -21,7 +21,7 @@ const RANGES: readonly (readonly [address: string, prefix: number, family: 'ipv4
   ['224.0.0.0', 4, 'ipv4'],
   ['240.0.0.0', 4, 'ipv4'],
   ['::', 96, 'ipv6'],
-  // An IPv4 address written as IPv6 is not written so by honest people.
+  // No honest page writes an IPv4 address as IPv6.
   ['::ffff:0:0', 96, 'ipv6'],
   ['64:ff9b::', 96, 'ipv6'],
   ['64:ff9b:1::', 48, 'ipv6'],
@@ -35,11 +35,11 @@ const RANGES: readonly (readonly [address: string, prefix: number, family: 'ipv4
   ['ff00::', 8, 'ipv6'],
 ]
 
-/** One list per family: in a common one an IPv4 address also counts as its IPv6 form. */
+/** One list per family: in a shared list, an IPv4 address would also match in its IPv6 form. */
 const OWN = { ipv4: new BlockList(), ipv6: new BlockList() }
 for (const [address, prefix, family] of RANGES) OWN[family].addSubnet(address, prefix, family)
 
-/** False also for what is no address. */
+/** Also false for text that is not an address. */
 export function isPublicAddress(address: string): boolean {
   const [plain = ''] = address.replaceAll(/^\[|\]$/g, '').split('%')
   const version = isIP(plain)
