@@ -23,13 +23,13 @@ import { editEffect, type EditEffect } from './edit-effect.ts'
 import { layRequest, type LaidRequest } from '../request/lay-request.ts'
 import { hiddenHead, promptHead } from '../request/prompt-head.ts'
 
-// Compares what each request read from the cache with what the ledger says it must have read. What was declared (edits, compactions,
-// undo) and what expired is foreseen: no alarm. Sizes are no guess: where the cached part of a request ended is known from its usage.
+// Compares what each request read from the cache with what the ledger says it must have read. What was declared (edits, compactions, undo)
+// and what expired is foreseen and raises no alarm. Sizes are not guessed: usage shows where the cached part of a request ended.
 
-/** A shortfall is a break when it is over both: less is noise of the provider's own counting. */
+/** A shortfall is a break if it is over both: less is noise in the provider's own counting. */
 const SHORTFALL_SHARE = 0.05
 const SHORTFALL_TOKENS = 2_000
-/** Known ends that are kept: a read goes back to one of the last, or to the first. */
+/** Most known ends that are kept: a read goes back to one of the last, or to the first. */
 const ENDS_MAX = 64
 
 export interface WatchedRequest {
@@ -40,21 +40,21 @@ export interface WatchedRequest {
   readonly facts: ModelFacts
   /** Now, in milliseconds. */
   readonly at: number
-  /** Tokens of a raw estimate. */
+  /** Turns a raw estimate into tokens. */
   readonly toTokens: (raw: number) => number
-  /** Something that is not in view changed what is sent: a recorded agent's own clearing. */
+  /** Something outside the view changed what is sent: a recorded agent's own clearing. */
   readonly changedUnseen?: boolean
 }
 
 export interface WatchedAnswer {
   readonly usage: Usage
-  /** When its request was sent: the attempt that was answered. */
+  /** When its request was sent; if there were several attempts, the one that was answered. */
   readonly sentAt: number
-  /** When it began or, where that is not known, ended. */
+  /** When the answer began or, if that is unknown, ended. */
   readonly at: number
-  /** What the provider says of it. */
+  /** What the provider says about it. */
   readonly diagnosis?: CacheMissReason | null | undefined
-  /** Tokens that the provider itself took out of the request. */
+  /** Tokens that the provider itself removed from the request. */
   readonly clearedTokens?: number
 }
 
@@ -62,15 +62,15 @@ export interface WatchedAnswer {
 export interface CacheBreak {
   /** `tools`, `system`, `messages`, a member of the cache key (`model`, `betas`, `thinking`, …), or `unknown`. */
   readonly cause: string
-  /** The first position that differs (`tools.3`, `messages.4.content.0`) or, where none does, the one that should have been read. */
+  /** The first position that differs (`tools.3`, `messages.4.content.0`) or, if none does, the one that should have been read. */
   readonly path: string
   readonly expectedTokens: number
   readonly readTokens: number
-  /** The provider's own word. */
+  /** The provider's own diagnosis. */
   readonly diagnosis?: string
 }
 
-/** A fall that was foreseen. */
+/** Why a fall was foreseen. */
 export type CacheFall = 'edit' | 'boundary' | 'void' | 'expired' | 'thinking' | 'server' | 'cache' | 'unseen'
 
 export interface CacheReading {
@@ -79,18 +79,18 @@ export interface CacheReading {
   readonly inputTokens: number
   readonly break?: CacheBreak
   readonly fall?: CacheFall | undefined
-  /** What the edits before this request came to. */
+  /** The effect of the edits before this request. */
   readonly effect?: EditEffect | undefined
 }
 
 export interface CacheWatch {
-  /** What the ledger says that a request would cost now, its answer apart. The cache is as it was. */
+  /** What the ledger says a request would cost now, without its answer. The cache stays as it is. */
   readonly quote: (request: WatchedRequest) => Usage
-  /** To the request that was quoted last: what it did to the cache is known only now. */
+  /** Takes the answer to the request that was quoted last: only now do we know what it did to the cache. */
   readonly answered: (answer: WatchedAnswer) => CacheReading
 }
 
-/** Where the cached part of a request ended. Kept in rising order. */
+/** Where the cached part of a request ended. Lists are in rising order. */
 interface KnownEnd {
   readonly index: number
   readonly hash: Hash
@@ -112,9 +112,9 @@ interface Pending {
   readonly charge: CacheCharge
   readonly since: readonly Entry[]
   readonly logLength: number
-  /** Whether the end of the request before could be read when this one was sent. */
+  /** Whether the end of the previous request could still be read when this one was sent. */
   readonly wasAlive: boolean
-  /** The first position that differs from the request before, within what that one had cached. */
+  /** The first position that differs from the previous request, within what that one had cached. */
   readonly changedPath: string | undefined
 }
 
@@ -140,14 +140,14 @@ export function createCacheWatch(): CacheWatch {
       const pending = send(cache, quoted, answer.sentAt, last)
       const { request, charge, logLength } = pending
       publishWrites(cache, charge, answer.at)
-      // A hash is of all before it too: where one stands, those before it do.
+      // A hash covers everything before it: if one still matches, those before it do.
       ends = ends.slice(
         0,
         ends.findLastIndex(({ index, hash }) => request.prompt.positions[index]?.hash === hash) + 1,
       )
       const reading = readingOf(pending, answer, last, ends)
       const found = endsOf(request, answer.usage)
-      // What was known of sizes was known of a prompt with more in it.
+      // What we knew about sizes was for a prompt with more in it.
       const standing = reading.fall === 'server' || reading.fall === 'cache' ? [] : ends
       ends = newest(withEnds(standing, found))
       const { clearedTokens = 0 } = answer
@@ -189,7 +189,7 @@ function toUsage({ read, written5m, written1h, uncached }: CacheCharge): Usage {
   }
 }
 
-/** What is found takes the place of what was known there. Mostly it stands behind all of that. */
+/** New ends replace known ones in the same place. Usually they come after all of these. */
 function withEnds(known: readonly KnownEnd[], found: readonly KnownEnd[]): readonly KnownEnd[] {
   const last = known.at(-1)?.index ?? -1
   if (found.every(({ index }) => index > last)) return [...known, ...found]
@@ -245,7 +245,7 @@ function readingOf(
   return { ...reading, break: { cause, path, expectedTokens, readTokens, ...told } }
 }
 
-/** The provider takes something out of what it had cached: how much is read is its own affair. */
+/** The provider removes something from what it had cached, so how much is read is up to the provider. */
 const RESIZING: ReadonlySet<CacheFall> = new Set(['thinking', 'server', 'cache'])
 
 function isShort(expected: number, read: number): boolean {
@@ -258,7 +258,10 @@ interface Expectation {
   readonly path: string
 }
 
-/** A change that nobody declared should not have been: what the request before had cached is expected. Else, what the ledger reads, as far as its size is known. */
+/**
+ * A change that nobody declared should not have happened, so we expect what the previous request had cached. Otherwise, what the ledger
+ * reads, as far as its size is known.
+ */
 function expectationOf(pending: Pending, last: Answered | undefined, ends: readonly KnownEnd[]): Expectation {
   const { request, charge, wasAlive, changedPath } = pending
   if (changedPath !== undefined && !isDeclared(pending, changedPath))
@@ -270,7 +273,7 @@ function expectationOf(pending: Pending, last: Answered | undefined, ends: reado
 
 const DECLARED: ReadonlySet<string> = new Set(['edit', 'boundary', 'void'])
 
-/** An edit may change messages and take the last image out; it cannot change anything else. */
+/** An edit may change messages and remove the last image; it cannot change anything else. */
 function isDeclared({ since }: Pending, path: string): boolean {
   const reaches = path === 'images' || path.startsWith('messages')
   return reaches && since.some(({ kind }) => DECLARED.has(kind))
@@ -287,7 +290,7 @@ function fallOf(pending: Pending, last: Answered | undefined): CacheFall | undef
   return dropsThinking(pending) ? 'thinking' : undefined
 }
 
-/** Some models never see the thinking of earlier turns: with a new prompt the provider takes it out of what it had cached. */
+/** Some models never see the thinking of earlier turns: with a new prompt the provider removes it from what it had cached. */
 function dropsThinking({ watched, since }: Pending): boolean {
   if (watched.facts.thinking.keptAcrossTurns) return false
   return since.some(
@@ -299,7 +302,7 @@ function isPrompt(json: string): boolean {
   return !json.includes('"tool_result"')
 }
 
-/** Between us and the provider something may change what we sent; then only the provider can say what. */
+/** Something between us and the provider may change what we sent; then only the provider can say what. */
 function causeOf({ changedPath }: Pending, diagnosis: CacheMissReason | null | undefined): string {
   if (changedPath !== undefined) return changedPath.split('.')[0] ?? changedPath
   const told = diagnosis?.type ?? ''
@@ -308,7 +311,10 @@ function causeOf({ changedPath }: Pending, diagnosis: CacheMissReason | null | u
 
 const CHANGED = '_changed'
 
-/** Positions whose size this usage tells: the last breakpoint's and, where everything was written, the end of `system` by its own lifetime. */
+/**
+ * Positions whose size this usage shows: that of the last breakpoint and, if everything was written, the end of `system` when it has a
+ * lifetime of its own.
+ */
 function endsOf({ prompt, breakpoints }: CacheRequest, usage: Usage): readonly KnownEnd[] {
   const {
     cache_read_input_tokens: read,

@@ -6,19 +6,19 @@ import type { View } from '../transcript/view.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import { contextUsage, promptTokens, type Usage } from '../wire/usage.ts'
 
-// What an edit or a compaction came to, once the request behind it was billed: tokens gone, and tokens written again that would have been
-// read. Expected is what the ledger said before, realised what the usage says.
+// What an edit or a compaction came to, once the request after it was billed: tokens removed, and tokens written again that would have been
+// read. Expected is what the ledger said before, realized what the usage says.
 
 const PRICE_TOKENS = 1_000_000
 
 export interface EditEffect {
   /** Edits and boundaries between the two requests: they share one rewrite. */
   readonly ids: readonly EntryId[]
-  /** By which the prompt is smaller than it would be. */
+  /** By how much the prompt is smaller than it would be. */
   readonly freedTokens: number
   readonly expectedRewriteTokens: number
   readonly realisedRewriteTokens: number
-  /** What the rewrite costs beyond reading. Nothing where the cache had expired: all would have been written anyway. */
+  /** What the rewrite costs beyond reading. 0 if the cache had expired: then everything would have been written anyway. */
   readonly expectedUsd: number
   readonly realisedUsd: number
   readonly wasCold: boolean
@@ -26,7 +26,7 @@ export interface EditEffect {
 
 export function editEffect(input: {
   readonly edits: readonly EntryId[]
-  /** Entries that came since the request before. */
+  /** Entries added since the previous request. */
   readonly fresh: ReadonlySet<EntryId>
   readonly view: View
   readonly settled: Settled
@@ -66,7 +66,7 @@ function writePrice(
   return written1h > written5m ? write1h : write5m
 }
 
-/** What stands at the end and was not in the request before. */
+/** What is at the end and was not in the previous request. */
 function newRaw({
   view,
   settled,

@@ -4,18 +4,18 @@ import { findModelFacts, type ModelFacts } from '../wire/model-facts.ts'
 import type { DeltaUsage } from '../wire/stream-event.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
 
-// Figures of a stream, judged as they pass. What cannot be true of the request is taken out, so that it is nowhere: no size is counted from it,
-// and no bill has it. Whoever keeps the bill then estimates.
+// Judges the figures of a stream as they pass. What cannot be true of the request is removed, so that no size is counted from it and no
+// bill has it. The bill then uses an estimate.
 
 export interface UsageJudge {
-  /** The event with what cannot be true taken out. */
+  /** The event without what cannot be true. */
   readonly hear: (event: ModelEvent) => ModelEvent
-  /** What was reported and not believed; undefined where all was, once the answer has ended. */
+  /** What was reported and not believed, once the answer has ended; undefined if everything was believed. */
   readonly doubt: () => UsageDoubt | undefined
 }
 
 export interface UsageDoubt {
-  /** Which figures are missing or cannot be. */
+  /** Which figures are missing or impossible. */
   readonly of: 'prompt' | 'output'
   readonly reportedTokens: number
   readonly estimatedTokens: number
@@ -25,7 +25,7 @@ export function createUsageJudge(request: ModelRequest): UsageJudge {
   const facts = findModelFacts(request.model)
   const maxTokens = maxTokensIn(request.body)
   let begun: Usage | undefined
-  /** Of the prompt, as the answer began. */
+  /** Whether the figures for the prompt are plausible. */
   let isPromptGood = false
   let reported = { prompt: 0, output: 0 }
   let isOutputGood = true
@@ -40,7 +40,7 @@ export function createUsageJudge(request: ModelRequest): UsageJudge {
       }
       if (event.type !== 'message_delta' || !begun) return event
       const whole = merged(begun, event.usage)
-      // The end of an answer mostly says of the prompt what its beginning said: that is not judged twice.
+      // The end of an answer usually repeats what its beginning said about the prompt: that is not judged twice.
       const isGood = saysSame(whole, begun) ? isPromptGood : isPlausiblePrompt(whole, request.body, facts)
       reported = {
         prompt: isPromptGood ? reported.prompt : promptTokens(whole),
@@ -49,7 +49,7 @@ export function createUsageJudge(request: ModelRequest): UsageJudge {
       isOutputGood = isPlausibleOutput(isGood ? whole : event.usage, { maxTokens, facts })
       const told = isGood ? withoutIterations(event.usage, isOutputGood) : onlyOutput(event.usage)
       isPromptGood ||= isGood
-      // Without a prompt the whole of it is for an estimate to tell.
+      // Without figures for the prompt, an estimate covers everything.
       const output = isOutputGood && isPromptGood ? event.usage.output_tokens : 0
       return { ...event, usage: { ...told, output_tokens: output } }
     },
@@ -84,14 +84,14 @@ function merged(usage: Usage, more: DeltaUsage): Usage {
   return { ...usage, ...Object.fromEntries(told) }
 }
 
-/** What the answer began with stays: of the prompt nothing else is believed. */
+/** What the answer began with stays: no other figures for the prompt are believed. */
 function onlyOutput({ output_tokens, output_tokens_details }: DeltaUsage): DeltaUsage {
   return { output_tokens, ...(output_tokens_details ? { output_tokens_details } : {}) }
 }
 
 const MAX_TOKENS = /^\{"model":"[^"]*","max_tokens":(\d+)/
 
-/** Of the longest answer, as our own requests have it at their beginning. */
+/** Of the longest answer; our own requests have it at the beginning of the body. */
 export function maxTokensIn(body: string): number | undefined {
   const found = MAX_TOKENS.exec(body)?.[1]
   return found === undefined ? undefined : Number(found)

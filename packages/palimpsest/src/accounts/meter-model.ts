@@ -9,15 +9,15 @@ import type { Delta } from '../wire/stream-event.ts'
 import { promptTokens, type Usage } from '../wire/usage.ts'
 import { createUsageJudge, type UsageDoubt } from './judge-usage.ts'
 
-// A request that was answered in part costs what its prompt costs, and what was written of the answer. Whoever asked may have gone
-// away, may ask again, may throw the answer away: what it cost is noted here, where every request passes. So is what an answer cost whose own
-// figures cannot be true.
+// A request that was answered in part costs its prompt, and what was written of the answer. The caller may have gone away, may ask again,
+// may discard the answer: the cost is recorded here, where every request passes. So is the cost of an answer whose own figures cannot be
+// true.
 
 export interface MeteredModel {
   readonly streamModel: StreamModel
-  /** What was spent on answers that nobody took whole, or that tell no cost that can be true, to be appended now. */
+  /** What was spent on answers that nobody took whole, or whose reported cost cannot be true, to be appended now. */
   readonly take: () => readonly EntryBody<SpentEntry>[]
-  /** Sentences for the user about figures that are not believed. Each is told once. */
+  /** Sentences for the user about figures that we do not believe. Each is returned once. */
   readonly notices: () => readonly string[]
 }
 
@@ -38,7 +38,7 @@ export function meterModel(streamModel: StreamModel): MeteredModel {
           const event = judge.hear(told)
           written.take(event)
           yield event
-          // Who finds fault with the whole answer does not come back for more.
+          // A caller that rejects the whole answer does not come back for more.
           isTaken ||= event.type === 'message_stop'
         }
       } finally {
@@ -47,7 +47,7 @@ export function meterModel(streamModel: StreamModel): MeteredModel {
           request,
           isTaken ? doubt && written.estimate(request, doubt.of) : written.bill(request, signal.aborted),
         )
-        // A server that reports nothing is none to be doubted, and what it leaves out is not told again and again.
+        // A server that reports nothing is not doubted, and a doubt is reported only once.
         if (doubt && doubt.reportedTokens > 0 && !isDoubted) notices = [...notices, doubtText(doubt)]
         isDoubted ||= (doubt?.reportedTokens ?? 0) > 0
       }
@@ -77,9 +77,9 @@ type Bill = Pick<SpentEntry, 'usage' | 'estimated'>
 
 interface Written {
   readonly take: (event: ModelEvent) => void
-  /** What it comes to by now; undefined where nothing was begun. */
+  /** What it costs so far; undefined if nothing was begun. */
   readonly bill: (request: ModelRequest, isAborted: boolean) => Bill | undefined
-  /** What the whole answer comes to, or its words alone where the prompt was told. */
+  /** Estimates the whole answer, or its words alone if the prompt was reported. */
   readonly estimate: (request: ModelRequest, of: UsageDoubt['of']) => Bill
 }
 
@@ -99,7 +99,7 @@ function startWritten(): Written {
     },
     bill: ({ model, expected }, isAborted) => {
       if (usage && isTold) return { usage }
-      // A request that failed before its answer began costs nothing; one that we called off was under way.
+      // A request that failed before its answer began costs nothing; one that we aborted was under way.
       if (!usage && !isAborted) return undefined
       const prompt = usage && promptTokens(usage) > 0 ? usage : expected
       if (!prompt) return undefined
@@ -118,7 +118,7 @@ function startWritten(): Written {
   }
 }
 
-/** What a piece of an answer comes to, as far as the model is known by its name. */
+/** Tokens of a piece of an answer, as far as the model is known by its name. */
 export function writtenTokens(text: string, model: string): number {
   const tokenizer = findModelFacts(model)?.tokenizer
   const factor = tokenizer === undefined ? 1 : factorOf(startCalibration(tokenizer))
