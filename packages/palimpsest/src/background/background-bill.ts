@@ -5,15 +5,15 @@ import { findModelFacts, unknownModelFacts, type ModelFacts } from '../wire/mode
 import type { MessagesResponse } from '../wire/response.ts'
 import type { Usage } from '../wire/usage.ts'
 
-// What the conversation cost, by who asked; and whether calls that nobody waits for may add to it.
+// What the conversation cost, by source; and whether calls that nobody waits for may add to it.
 
-/** Of the project's whole bill, for all calls beside its conversations together. */
+/** Share of the project's whole bill, for all background calls together. */
 export const BACKGROUND_SHARE_MAX = 0.1
-/** Of every session, whatever the share of its bill: else a short one would never save anything. */
+/** Allowed in every session, whatever the share of its bill: otherwise a short session would never save anything. */
 export const BACKGROUND_ALLOWANCE_USD = 0.05
-/** What a fork writes at most, about, where none has written yet. */
+/** Approximate most output of a fork, in tokens, until one has written. */
 const OUTPUT_TOKENS = 2_500
-/** Of a short conversation there is less to say. */
+/** Share of the conversation: there is less to say about a short one. */
 const OUTPUT_SHARE = 0.1
 
 /** The conversation's own answers. */
@@ -23,16 +23,16 @@ export type Bill = ReadonlyMap<string, number>
 
 interface Gathered {
   readonly usd: Map<string, number>
-  /** Lines of one response repeat its usage: it is paid for once. */
+  /** Lines of one response repeat its usage, which is paid once. */
   readonly paid: Map<string, number>
-  /** What the newest call beside the conversation wrote. */
+  /** Output tokens of the newest background call. */
   newest: number | undefined
   count: number
 }
 
 const gatheredByLog = new WeakMap<readonly Entry[], Gathered>()
 
-/** US dollars by source. Asking again costs what was appended since. */
+/** US dollars by source. Asking again costs only what was appended since. */
 export function billOf(log: readonly Entry[]): Bill {
   return gather(log).usd
 }
@@ -47,20 +47,20 @@ function gather(log: readonly Entry[]): Gathered {
   return known
 }
 
-/** What was spent so far, and what a call beside the conversation came to the last time. */
+/** What was spent so far, and how much the last background call wrote. */
 export interface BesideSpending extends BesideSums {
   readonly outputTokens?: number | undefined
-  /** What the other sessions of the project came to of late; undefined where nobody keeps account of them. */
+  /** What the project's other sessions spent recently; undefined if nobody keeps account of them. */
   readonly elsewhere?: BesideSums | undefined
 }
 
-/** US dollars: all of it, and of that the calls that nobody waited for. */
+/** US dollars: everything, and of that the calls that nobody waited for. */
 export interface BesideSums {
   readonly totalUsd: number
   readonly besideUsd: number
 }
 
-/** As the log has it. Of a session that is loaded from a boundary on, the sums of its file say more. */
+/** From the log. For a session that is loaded from a boundary on, the sums in its file say more. */
 export function besideSpending(log: readonly Entry[]): BesideSpending {
   const { usd, newest } = gather(log)
   const sum = (isCounted: (source: string) => boolean): number =>
@@ -69,9 +69,9 @@ export function besideSpending(log: readonly Entry[]): BesideSpending {
 }
 
 /**
- * Whether one more call on the back of a conversation of this size leaves all of them within their share of the project's bill, or within what every
- * session is allowed, should it come to what is expected: as much as the one before it wrote. One that comes to more is on the bill, and the next
- * waits the longer. `responses`: of the call under way, which are on no bill yet.
+ * Whether one more call on a conversation of this size leaves all of them within their share of the project's bill, or within what every
+ * session is allowed, if it costs what we expect: as much as the previous one wrote. One that costs more is on the bill, and the next one
+ * waits longer. `responses`: those of the running call, which are on no bill yet.
  */
 export function mayCallBeside(
   { totalUsd, besideUsd, outputTokens, elsewhere }: BesideSpending,

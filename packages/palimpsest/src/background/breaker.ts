@@ -1,14 +1,14 @@
 import type { View } from '../transcript/view.ts'
 import { recordOf, type CompactionRecord } from '../situation/compaction-record.ts'
 
-// Models that fail again and again are left alone for a while. The state hangs on the conversation's newest boundary.
+// Models that fail again and again are left alone for a while. The state is in the conversation's newest boundary.
 
-/** A model that failed so often in a row is not asked again by itself. */
+/** After this many failures in a row, a model is no longer asked automatically. */
 export const FAILURES_MAX = 3
-/** After so long it is asked once more. */
+/** After this long it is asked once more. */
 export const BREAKER_REST_MS = 30 * 60_000
 
-/** Whether models failed so often that none is asked by itself now, for a summary or for what may become one. */
+/** Whether models failed so often that none is asked automatically now, for a summary or for what may become one. */
 export function isBreakerOpen(view: View, now: number): boolean {
   return isOpenAfter(recordOf(view.boundary?.entry), { now, model: view.prefix?.model ?? '' })
 }

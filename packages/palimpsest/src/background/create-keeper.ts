@@ -4,47 +4,47 @@ import type { EntryId } from '../transcript/entry.ts'
 import type { View } from '../transcript/view.ts'
 import { FAILURES_MAX, isBreakerOpen } from './breaker.ts'
 
-// One keeper for all that runs beside a turn. It starts what a task says is due, one at a time, where bill and breaker allow it; nobody waits
-// for it; what it brings is taken between requests, if what it covers is still in view. Aborting the signal stops it.
+// One keeper for everything that runs in parallel to a turn. It starts what a task says is due, one at a time, if bill and breaker allow
+// it. Nobody waits for it; what it makes is taken between requests, if what it covers is still in view. Aborting the signal stops it.
 
-/** What a task wants to be done: it covers the conversation up to an entry. */
+/** What a task wants to do: it covers the conversation up to an entry. */
 export interface BesideWish {
   readonly upTo: EntryId
 }
 
-/** What came of it. */
+/** What came of a run. */
 export interface Brought<Made> {
   readonly made?: Made | undefined
-  /** What it cost; appended whatever became of the rest. */
+  /** What it cost; appended whatever becomes of the rest. */
   readonly spent: readonly NamedBody[]
-  /** In the trace. */
+  /** For the trace. */
   readonly reason: string
   readonly hasFailed: boolean
 }
 
 /** Decides with `plan`, which is pure, and acts with `run`. */
 export interface BesideTask<Moment, Wish extends BesideWish, Made> {
-  /** In traces. */
+  /** Its name in traces. */
   readonly name: string
-  /** Undefined where nothing is due. */
+  /** Undefined if nothing is due. */
   readonly plan: (view: View, moment: Moment) => Wish | undefined
   readonly run: (wish: Wish, signal: AbortSignal) => Promise<Brought<Made>>
-  /** While one runs, the newest wish waits for its end; those before it are in it. Left out: what comes meanwhile is dropped. */
+  /** While one runs, the newest wish waits for its end and includes the earlier ones. Absent: wishes in the meantime are dropped. */
   readonly waits?: boolean | undefined
-  /** What is appended of it. Left out: it is kept here, for who looks for it. */
+  /** What is appended of it. Absent: it is kept here, until someone looks for it. */
   readonly toBodies?: (made: Made, upTo: EntryId) => readonly NamedBody[]
 }
 
 export interface KeeperSetup {
   readonly ports: Pick<Ports, 'trace'> & { readonly clock: Pick<Clock, 'now' | 'within'> }
-  /** Whether the bill allows one more call beside the conversation. */
+  /** Whether the bill allows one more background call. */
   readonly maySpend: (view: View, sizeTokens: number) => boolean
-  /** Failures in a row before this keeper, of the same session. */
+  /** Failures in a row of the same session, before this keeper. */
   readonly failedBefore?: number | undefined
   readonly signal: AbortSignal
 }
 
-/** Made of the conversation up to an entry, behind a boundary. */
+/** Made from the conversation up to an entry, after a boundary. */
 export interface Covering<Made> {
   readonly made: Made
   readonly upTo: EntryId
@@ -55,13 +55,13 @@ export interface Covering<Made> {
 export interface Keeper<Moment, Made> {
   /** Starts what is due. */
   readonly consider: (view: View, moment: Moment) => void
-  /** What has come since, to be appended now. */
+  /** What was made since, to be appended now. */
   readonly take: (view: View) => readonly NamedBody[]
-  /** What was made and still fits, where it is kept here. */
+  /** What was made and still fits, if it is kept here. */
   readonly find: (view: View) => Covering<Made> | undefined
-  /** Something is under way, or came and was not taken. */
+  /** Something is running, or has ended and was not taken. */
   readonly isWorking: () => boolean
-  /** Waits for what is under way, at most so long. */
+  /** Waits for what is running, at most this many milliseconds. */
   readonly settle: (ms: number) => Promise<void>
 }
 
@@ -111,7 +111,7 @@ export function createKeeper<Moment extends { readonly sizeTokens: number }, Wis
   return {
     consider: (view, moment) => {
       const wish = isHeldBack(view) ? undefined : task.plan(view, moment)
-      // Mostly nothing is due, and then nobody adds up the bill.
+      // Usually nothing is due, and then the bill is not added up.
       if (!wish || !maySpend(view, moment.sizeTokens)) return
       const started = { wish, view, boundary: view.boundary?.entry.id }
       if (working) waiting = started
@@ -138,11 +138,11 @@ export function createKeeper<Moment extends { readonly sizeTokens: number }, Wis
 interface Started<Wish> {
   readonly wish: Wish
   readonly view: View
-  /** In force when it was decided on. */
+  /** The boundary in force when the wish was decided on. */
   readonly boundary: EntryId | undefined
 }
 
-/** The first node that it does not cover; undefined where what it covers has left the view, or is behind a newer boundary. */
+/** The first node that it does not cover; undefined if what it covers has left the view, or if there is a newer boundary. */
 export function restAfter(
   view: View,
   { upTo, boundary }: Pick<Covering<unknown>, 'upTo' | 'boundary'>,
@@ -152,7 +152,7 @@ export function restAfter(
   return last < 0 ? undefined : last + 1
 }
 
-/** What a fork cost, under the name of who asked for it. */
+/** What a fork cost, under the name of its source. */
 export function spentOn(outcome: ForkOutcome, source: string): readonly NamedBody[] {
   if (outcome.kind !== 'answered' && outcome.kind !== 'called-tools') return []
   const { model, usage } = outcome.response

@@ -7,25 +7,25 @@ import type { View } from '../transcript/view.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 import type { Covering, Keeper } from './create-keeper.ts'
 
-// What a turn asks of those who work beside it. They are one keeper with a task of a layer's; the turn starts them, takes what they bring, and
-// waits for none.
+// What a turn asks of those who work in parallel to it. Each is a keeper with a task of a layer; the turn starts them, takes what they
+// make, and waits for none.
 
-/** At a compaction, and where a process ends, notes that are being written are waited for, at most so long. */
+/** Longest wait for notes that are being written, at a compaction and when a process ends. */
 export const NOTES_WAIT_MS = 15_000
 
 export interface NotesLimits extends Sizing {
   readonly sizeTokens: number
   readonly warningTokens: number
-  /** What a request may hold: one for notes must fit too. */
+  /** Most that a request may hold: a request for notes must fit too. */
   readonly blockingTokens: number
-  /** No compaction is coming that they could serve: nothing compacts, the provider writes its own summary, or clearing will make the room. */
+  /** No compaction is coming that notes could serve: nothing compacts, the provider writes its own summary, or clearing will make room. */
   readonly isSpared?: (() => boolean) | undefined
 }
 
 export interface NotesKeeper extends Pick<Keeper<never, string>, 'take' | 'isWorking' | 'settle'> {
-  /** Starts an update where one is due. One at a time. */
+  /** Starts an update if one is due. One at a time. */
   readonly consider: (view: View, at: 'response' | 'turn-end', limits: NotesLimits) => void
-  /** Whether notes are to be the summary: then none is made beside them. */
+  /** Whether notes are to be the summary: then no other is prepared. */
   readonly areKept: () => boolean
 }
 
@@ -39,27 +39,27 @@ export interface PreparedLimits {
   readonly isSpared?: (() => boolean) | undefined
 }
 
-/** Starts a summary where one may be needed soon: one at a time, and one until the next compaction. `find` has it while it fits. */
+/** Starts a summary if one may be needed soon: one at a time, and one until the next compaction. `find` returns it while it fits. */
 export type PreparedKeeper = Pick<Keeper<PreparedLimits, string>, 'consider' | 'take' | 'find'>
 
-/** Leaves in the conversation what it cost, and no more. */
+/** Leaves only its cost in the conversation. */
 export type SpendingKeeper = Pick<Keeper<never, unknown>, 'take'>
 
 /** Agents that work for the conversation. */
 export interface AgentsKeeper extends SpendingKeeper {
-  /** What they, or the host, have to say by now: joins the conversation before the next request. `view`: what the model sees. */
+  /** What they, or the host, have to say by now. It joins the conversation before the next request. `view`: what the model sees. */
   readonly mail: (view: View) => Mail
 }
 
 export interface Mail {
   readonly said: readonly EntryBody<MessageEntry>[]
-  /** Messages of others that may wait. Left out: nobody writes to this conversation. */
+  /** Messages from others that may wait. Absent: nobody writes to this conversation. */
   readonly letters?: LetterKeeper | undefined
 }
 
-/** Messages of others to one conversation. */
+/** Messages from others to one conversation. */
 export interface LetterKeeper {
-  /** `append` resolves when they are on the disk; only then they leave the mailbox. Fails only where it does. */
+  /** `append` resolves when they are on disk; only then do they leave the mailbox. Fails only if `append` fails. */
   readonly take: (
     view: View,
     append: (bodies: readonly EntryBody<MailEntry | MessageEntry>[]) => Promise<void>,

@@ -6,23 +6,23 @@ import { isBlock, type Block, type ToolUseBlock } from '../wire/message.ts'
 import type { MessagesResponse } from '../wire/response.ts'
 import { parseBlock } from '../wire/parse.ts'
 
-// A fork that runs tools over several responses. Each request is the one before it with more behind: the parent's part is read from the
-// cache, and so is what the fork has said. It writes nothing to the parent's transcript; what it said goes to a record of its own. The
-// tools are the parent's as far as the model can see; what a call may do, and on whose state, is for the one who runs it.
+// A fork that runs tools over several responses. Each request is the previous one with more after it: the parent's part is read from the
+// cache, and so is what the fork has said. It writes nothing to the parent's transcript; what it said goes to a record of its own.
+// As far as the model can see, the tools are the parent's; what a call may do, and on whose state, is up to the one that runs it.
 
-/** What a model is asked to do beside the conversation. */
+/** What a model is asked to do in the background. */
 export interface ToolFork {
   readonly source: Source
-  /** Texts of messages that other forks of this parent have too. */
+  /** Texts of messages that other forks of this parent also have. */
   readonly shared?: readonly JsonText[] | undefined
   /** Texts of the messages that follow what the parent sent. The last one is the directive. */
   readonly messages: readonly JsonText[]
   readonly responsesMax: number
-  /** Not worth its price unless the cache holds what the parent wrote. */
+  /** Only worth its price if the cache holds what the parent wrote. */
   readonly needsCache?: boolean | undefined
 }
 
-/** What a call came to. A refusal is an error whose text names the reason: the model reads it. */
+/** The result of a call. A refusal is an error whose text gives the reason, for the model to read. */
 export interface CallResult {
   readonly content: string | readonly Block[]
   readonly isError?: boolean | undefined
@@ -30,28 +30,28 @@ export interface CallResult {
 
 export interface ForkCall {
   readonly use: ToolUseBlock
-  /** Its input was no JSON object: it must not be run. */
+  /** Its input was no JSON object, so it must not be run. */
   readonly isUnreadable: boolean
 }
 
 export interface ToolForkPorts {
   /** Of one parent, for all responses. */
   readonly runFork: RunFork
-  /** Runs what may be run and refuses the rest: one result for each call, in their order. */
+  /** Runs what may be run and refuses the rest: one result for each call, in order. */
   readonly runCalls: (calls: readonly ForkCall[], signal: AbortSignal) => Promise<readonly CallResult[]>
-  /** Asked after every response: what was asked for may be done with these calls. Left out: the model says when. */
+  /** Asked after every response: whether these calls complete the task. Absent: the model decides when it is done. */
   readonly isDone?: ((calls: readonly ForkCall[], results: readonly CallResult[]) => boolean) | undefined
-  /** Asked before every response but the first, which whoever starts the fork has decided. */
+  /** Asked before every response except the first, which the caller has already decided on. */
   readonly maySpend?: ((spent: readonly MessagesResponse[]) => boolean) | undefined
-  /** What the fork was told and said, message by message, each before it is acted on. */
+  /** What the fork was told and said, message by message, each recorded before it is acted on. */
   readonly record?: ((message: JsonText) => Promise<void>) | undefined
   readonly trace: (event: TraceEvent) => void
 }
 
 export type ToolForkEnd =
-  /** The model called no more tools, or what it was asked for is done. */
+  /** The model called no more tools, or the task is done. */
   | 'answered'
-  /** It called tools in the last response that it had; they were run. */
+  /** It called tools in the last response it was allowed; they were run. */
   | 'out-of-responses'
   | 'over-budget'
   /** Its answer was refused, or did not fit. */
@@ -64,14 +64,14 @@ export interface ToolForkOutcome {
   readonly end: ToolForkEnd
   /** Of the last answer. */
   readonly text: string
-  /** Whole answers, in order: what it cost. */
+  /** Whole answers, in order; they show what it cost. */
   readonly responses: readonly MessagesResponse[]
   readonly calls: number
   /** Of a failure. */
   readonly reason?: string | undefined
 }
 
-/** Runs a fork to its end. An abort is an end too: what was answered before it is paid for. Rejects only where the host's part fails. */
+/** Runs a fork to its end. An abort is an end too: what was answered before it is paid for. Rejects only if the host's part fails. */
 export async function runToolFork(
   fork: ToolFork,
   ports: ToolForkPorts,
@@ -94,7 +94,7 @@ export async function runToolFork(
   return { ...ended, text, responses, calls }
 }
 
-/** What a fork of several responses cost, under the name of who asked for it. */
+/** What a fork of several responses cost, under the name of its source. */
 export function spentOnFork({ responses }: ToolForkOutcome, source: Source): readonly NamedBody[] {
   return responses.map(({ model, usage }) => ({ kind: 'spent', source, model, usage }))
 }
@@ -130,7 +130,7 @@ async function respond(
   return { end: 'out-of-responses' }
 }
 
-/** The last response writes nothing to the cache: nobody reads it. */
+/** The last request writes nothing to the cache, because nobody reads it. */
 function requestOf({ source, shared, needsCache, responsesMax }: ToolFork, state: ForkState): Fork {
   const { messages, responses } = state
   const isLast = responses.length + 1 >= responsesMax
@@ -141,14 +141,14 @@ function requestOf({ source, shared, needsCache, responsesMax }: ToolFork, state
     ...(shared && { shared }),
     messages: [...messages],
     kept,
-    // What was asked once is asked to its end.
+    // What was begun is carried to its end, with or without the cache.
     needsCache: needsCache === true && responses.length === 0 ? needsCache : undefined,
   }
 }
 
 type Answer = Extract<ForkOutcome, { readonly json: JsonText }>
 
-/** Takes an answer, and runs its calls. What it came to; undefined where one more response is due. */
+/** Takes an answer and runs its calls. Returns how the fork ended; undefined if one more response is due. */
 async function takeAnswer(
   outcome: Answer,
   state: ForkState,
@@ -163,7 +163,7 @@ async function takeAnswer(
   }
   state.text = textOf(response)
   const { stop_reason: stop } = response
-  // What was refused or cut in mid-answer is not acted on.
+  // An answer that was refused or cut off is not acted on.
   if (stop === 'refusal' || stop === 'max_tokens' || stop === 'model_context_window_exceeded')
     return { end: 'cut', reason: stop }
   if (outcome.kind === 'answered') return stop === 'pause_turn' ? undefined : { end: 'answered' }
@@ -177,7 +177,7 @@ async function takeAnswer(
   return ports.isDone?.(calls, results) ? { end: 'answered' } : undefined
 }
 
-/** As it is sent back: the very blocks, without those that the API produces and does not take. Undefined where none is left. */
+/** The answer as it is sent back: the same blocks, without those that the API produces and does not accept. Undefined if none is left. */
 function answerText(json: JsonText): JsonText | undefined {
   const blocks = splitArray(findMember(json, 'content') ?? '[]').filter((text) => {
     const parsed = parseBlock(JSON.parse(text))

@@ -1,4 +1,4 @@
-/** Waits for the work, and no longer than until the signal. What it waits for goes on. */
+/** Waits for the work, but no longer than until the signal. The work itself continues. */
 export async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   let stop = (): void => undefined
