@@ -21,30 +21,30 @@ import {
 } from './history.ts'
 
 export interface CompactionOptions<M> extends LayerOptions {
-  /** What the summary should keep. Without `summarize` they have no effect. */
+  /** What the summary should keep. They have no effect without `summarize`. */
   readonly instructions?: string | undefined
-  /** Writes the summary: gets messages that end in the request for it, returns the model's text. Left out: no model is needed. */
+  /** Writes the summary: receives messages that end in the request for it, returns the model's text. Absent: no model is needed. */
   readonly summarize?: ((messages: M[]) => Promise<string>) | undefined
-  /** Notes of all of it, as `sessionNotes` has them: they become the summary where they say enough. */
+  /** Notes about the whole history, as `sessionNotes` returns them: they become the summary if they say enough. */
   readonly notes?: string | undefined
-  /** Tokens of system prompt and tools, which stand before the messages. Left out: 0. */
+  /** Tokens of system prompt and tools, which come before the messages. Absent: 0. */
   readonly prefixTokens?: number | undefined
 }
 
 export interface CompactionOutcome<M> {
-  /** The history to go on with: the summary, what stays word for word, and the newest part as it was. */
+  /** The history to continue with: the summary, what stays word for word, and the newest part as it was. */
   readonly messages: M[]
-  /** False: nothing was done, and `why` says why. */
+  /** False: nothing was done, and `why` gives the reason. */
   readonly compacted: boolean
   readonly why?: string | undefined
-  /** Who wrote it: `fold` needs no model; `plain` is yours. */
+  /** Where the summary comes from. `fold`: no model; `plain`: your `summarize`; `notes`: your notes. */
   readonly path?: string | undefined
   readonly summary?: string | undefined
 }
 
 /**
- * Layer 4 alone: the history becomes a summary and its newest part. The summary is proved against the history: what it leaves out of
- * instructions, files, errors and to-dos is added. Whether it is time is for you to say.
+ * Layer 4 alone: the history becomes a summary and its newest part. The summary is proved against the history: instructions, files, errors
+ * and to-dos that it leaves out are added. You decide when it is time.
  *
  * @example
  * const { messages } = await compaction(history, { model: 'claude-sonnet-5-5', window: 60_000 })
@@ -98,10 +98,10 @@ function portsFor<M extends HistoryMessage>(
   }
 }
 
-/** The caller's own bill: nothing is counted here. */
+/** The caller pays the bill: nothing is counted here. */
 const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0 }
 
-/** What it throws is the caller's to hear. */
+/** The caller receives what `summarize` throws. */
 function asker<M extends HistoryMessage>(
   history: readonly M[],
 

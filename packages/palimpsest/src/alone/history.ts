@@ -12,7 +12,8 @@ import { parseModelName } from '../wire/model-facts.ts'
 import { parseMessage } from '../wire/parse.ts'
 import { problemText } from '../wire/shape.ts'
 
-// A plain list of messages as a view, and a view as such a list again. What no layer touched comes back as the very object that was given.
+// A plain list of messages as a view, and a view as such a list again. A message that no layer touched comes back as the very object that
+// was given.
 
 /** A message of the Messages API, as any version of its SDK types it. */
 export interface HistoryMessage {
@@ -20,11 +21,11 @@ export interface HistoryMessage {
   readonly content: string | readonly { readonly type: string }[]
 }
 
-/** What a layer should know of the model. */
+/** What a layer should know about the model. */
 export interface LayerOptions {
-  /** As the provider names it. Left out: a model of which nothing is known, which is taken to bind its thinking to the prefix. */
+  /** As the provider names it. Absent: an unknown model, which is assumed to bind its thinking to the prefix. */
   readonly model?: string | undefined
-  /** Tokens that the conversation may fill. Left out: what is wise for the model. */
+  /** Most tokens of the conversation. Absent: what is sensible for the model. */
   readonly window?: number | undefined
 }
 
@@ -46,7 +47,10 @@ function entryOf(given: HistoryMessage, index: number): MessageEntry {
   return { kind: 'message', id: entryIdOf(index), parent, at: index, origin, message, json }
 }
 
-/** The view as messages. Behind the first change a model that binds its thinking to the prefix would refuse it, so there it goes. */
+/**
+ * The view as messages. After the first change, a model that binds its thinking to the prefix would refuse the thinking, so it is removed
+ * there.
+ */
 export function messagesOf<M extends HistoryMessage>(
   { nodes }: Pick<View, 'nodes'>,
   given: readonly M[],
@@ -61,7 +65,7 @@ export function messagesOf<M extends HistoryMessage>(
     if (own.blocks.length === 0) continue
     const index = places.get(node.source.id) ?? -1
     const same: M | undefined = own === node && isWhole(node, given[index]) ? given[index] : undefined
-    // A message that goes unchanged to another place is no change of what stands before it.
+    // A message that moved is not changed itself, but it changes what comes before the next ones.
     isSame &&= same !== undefined && index === messages.length
     messages.push(...(same === undefined ? printed(own, given) : [same]))
   }
@@ -85,7 +89,7 @@ function printed<M extends HistoryMessage>(node: ViewNode, given: readonly M[]):
   return isMessage(message, given) ? [message] : []
 }
 
-/** The type is the caller's: what is printed here is a message of the same API. */
+/** Casts to the caller's type: what is made here is a message of the same API. */
 export function isMessage<M extends HistoryMessage>(value: unknown, _given: readonly M[]): value is M {
   return isJsonObject(value) && 'role' in value && 'content' in value
 }

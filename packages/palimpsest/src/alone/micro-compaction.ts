@@ -9,18 +9,18 @@ import { step } from '../transcript/view.ts'
 import { messagesOf, readingFor, viewOfHistory, type HistoryMessage, type LayerOptions } from './history.ts'
 
 export interface MicroCompactionOptions extends LayerOptions {
-  /** Results that stay, the newest. Left out: 5. */
+  /** How many of the newest results stay. Absent: 5. */
   readonly keep?: number | undefined
-  /** Tools whose results may go. Left out: readers, searches, shells and editors by the names that coding agents use. */
+  /** Tools whose results may be cleared. Absent: readers, searches, shells and editors by the names that coding agents use. */
   readonly tools?: readonly string[] | undefined
-  /** Nothing happens while the messages are estimated at less than this. Left out: it happens now. */
+  /** Nothing happens while the messages are estimated at less than this. Absent: it always happens. */
   readonly overTokens?: number | undefined
 }
 
 export interface MicroCompactionOutcome<M> {
-  /** The history to go on with. Keep it: who clears anew for each request changes the prefix each time. */
+  /** The history to continue with. Keep it: clearing again for each request changes the prefix each time. */
   readonly messages: M[]
-  /** Ids of the calls whose results are stand-ins now. */
+  /** Ids of the calls whose results are now stand-ins. */
   readonly cleared: readonly string[]
   /** Estimated. */
   readonly freedTokens: number
@@ -28,7 +28,7 @@ export interface MicroCompactionOutcome<M> {
 
 /**
  * Layer 2 alone: old tool results become short stand-ins that name the call and what the result was the first to say. Errors, images,
- * results that no request has carried yet and what instruction files say stay.
+ * results that no request has carried yet and reads of instruction files stay.
  *
  * @example
  * const { messages, cleared } = microCompaction(history, { keep: 5, overTokens: 100_000 })

@@ -9,16 +9,16 @@ import { isBlock } from '../wire/message.ts'
 import { messagesOf, readingFor, viewOfHistory, type HistoryMessage, type LayerOptions } from './history.ts'
 
 export interface ToolResultsOptions extends LayerOptions {
-  /** Characters of one result that the model still sees whole. Left out: 50,000 in a full-size window, fewer in a smaller one. */
+  /** Most characters of one result that the model still sees whole. Absent: 50,000 in a full-size window, fewer in a smaller one. */
   readonly resultCharsMax?: number | undefined
-  /** Where you will keep a result: the path that the model is told. Left out: `tool-results/<id>.txt`. */
+  /** Where you will keep a result: the path that the model sees. Absent: `tool-results/<id>.txt`. */
   readonly pathOf?: ((toolUseId: string) => string) | undefined
 }
 
 export interface ToolResultsOutcome<M> {
   /** The history with stand-ins. Keep it, or run the layer again next time: it decides the same. */
   readonly messages: M[]
-  /** What to keep, under the path that the model was told. */
+  /** What to keep, under the path that the model sees. */
   readonly stored: readonly StoredText[]
 }
 
@@ -29,8 +29,8 @@ export interface StoredText {
 }
 
 /**
- * Layer 1 alone: large tool results leave the history, and a preview with a path stays in their place. You keep the texts.
- * Each decision depends on one answer's results alone, so a longer history begins with the same bytes.
+ * Layer 1 alone: large tool results leave the history, and a preview with a path takes their place. You keep the texts.
+ * Each decision depends only on the results of one answer, so a longer history begins with the same bytes.
  *
  * @example
  * const { messages, stored } = toolResults(history, { resultCharsMax: 20_000 })
@@ -72,7 +72,7 @@ function resultsIn(round: readonly ViewNode[]) {
   )
 }
 
-/** What stands in for a result already is not stored again. */
+/** A result that is already a stand-in is not stored again. */
 function isNew(text: string): boolean {
   return findPersistedPath(text) === undefined
 }
