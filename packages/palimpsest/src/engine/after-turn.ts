@@ -1,7 +1,7 @@
 import type { EntryBody, Session } from '../situation/session.ts'
 import { interruptedResults } from '../situation/interrupted.ts'
 
-// After a turn: the third moment. However it ended, the conversation is left so that the next turn can begin.
+// After a turn: the third moment. However the turn ended, the next one can begin.
 
 export interface EndedTurn {
   readonly reason: string

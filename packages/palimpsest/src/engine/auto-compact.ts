@@ -15,15 +15,15 @@ import { sizeOf } from '../situation/size-of.ts'
 import { steadyHost } from '../layers/4-compaction/compaction-host.ts'
 import { fullAt } from '../situation/is-full.ts'
 
-// Compactions that nobody asked for: by threshold, and after a refusal of the provider.
+// Compactions that nobody asked for: by threshold, and after the provider refused a request.
 
-/** Named so in traces. */
+/** Its name in traces. */
 export const AUTO_COMPACT = 'auto-compact'
-/** What became of a compaction that nobody asked for. `refused`: nothing new was said, or a hook objects. `stopped`: it helps no longer. */
+/** What became of a compaction that nobody asked for. `refused`: nothing new was said, or a hook objects. `stopped`: it no longer helps. */
 export const AUTO_DECISIONS = ['off', 'reactive-only', 'declined', 'refused', 'stopped', 'compacted'] as const
 export type AutoDecision = (typeof AUTO_DECISIONS)[number]
 
-/** Something to append, or to tell. */
+/** Something to append, or to report. */
 export type EngineStep =
   | { readonly append: readonly NamedBody[] }
   | { readonly tell: CompactEvent | { readonly type: 'compaction-end' } }
@@ -34,30 +34,31 @@ export type ConfirmCompaction = (
   signal: AbortSignal,
 ) => Promise<boolean>
 
-/** What a caller of the engine gives for compactions. */
+/** What a caller of the engine provides for compactions. */
 export interface AutoCompaction {
   readonly host: CompactionHost
-  /** Left out: no model can be asked, and the summary that needs none serves. */
+  /** Absent: no model can be asked, and the summary is the one that needs none. */
   readonly askModel?: AskModel | undefined
   readonly runFork?: RunFork | undefined
-  /** Whether anything automatic may compact: settings and environment say so. */
+  /** Whether anything may compact automatically: settings and environment decide. */
   readonly isOn: boolean
   readonly scale: number
-  /** Of the window, what is left beside room for a summary. For collapse; left out, the blocking limit counts. */
+  /** The window minus the room for a summary. For collapse; absent, the blocking limit counts. */
   readonly effectiveTokens?: number
-  /** All that the model accepts. For requests that nothing here refuses; left out, the blocking limit counts. */
+  /** Everything that the model accepts. For requests that nothing here refuses; absent, the blocking limit counts. */
   readonly windowTokens?: number
   readonly wishes?: CompactionWishes | undefined
-  /** Instead of the policy that scale and style give. */
+  /** Replaces the policy that scale and style give. */
   readonly policy?: CompactionPolicy | undefined
   readonly transcriptPath?: string | undefined
   readonly notesTemplate?: string | undefined
-  /** Waits a moment for notes that are being written: they may be the summary. */
+  /** Finds a summary that was made before it was needed. */
   readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined
-  /** What was told already of compactions that did not come about. Left out: nothing. */
+  /** What was already reported about compactions that did not happen. Absent: nothing. */
   readonly news?: CompactionNews | undefined
   /** Asked before a compaction by threshold. Left out: nobody is asked. */
   readonly confirm?: ConfirmCompaction
+  /** Waits a moment for notes that are being written: they may be the summary. */
   readonly settleNotes?: ((view: View) => Promise<readonly NamedBody[]>) | undefined
   /** Notes are being written: a compaction would wait for them. */
   readonly awaitsNotes?: (() => boolean) | undefined
@@ -75,7 +76,7 @@ export function mayCompact({ isOn }: Pick<AutoCompaction, 'isOn'>, flags: Flags)
   return isOn && flags.value('auto-compact')
 }
 
-/** The session is what it was where nothing could be done; a notice then says why. */
+/** Returns the session unchanged if nothing could be done; a notice then says why. */
 export async function* autoCompact(
   begin: Session,
   limits: AutoLimits,
@@ -148,7 +149,7 @@ export function setupFor({ view }: Session, limits: AutoLimits): CompactSetup {
     policy,
     transcriptPath,
     notesTemplate,
-    // By our own count: what a refusal names may be counted by other rules.
+    // By our own count: a refusal may count by other rules.
     prefixTokens: Math.max(0, sizeOf(view, limits) - messageTokens),
   }
 }

@@ -22,29 +22,29 @@ import {
 import { messageBody, type EntryBody, type Session } from '../situation/session.ts'
 import { fullAt } from '../situation/is-full.ts'
 
-// Before a request: the second moment. Step by step it yields what must be appended so that the request is valid and fits, and is
-// handed the session back with it; at the end it says whether the request may be sent.
+// Before a request: the second moment. Step by step it yields what must be appended so that the request is valid and fits, and gets the
+// session back with it; at the end it says whether the request may be sent.
 
 export interface RequestLimits extends EditLimits {
-  /** Tokens at which a request is refused rather than sent. */
+  /** From this many tokens on, a request is refused instead of sent. */
   readonly blockingTokens: number
   readonly storage: StoragePolicy
-  /** What is known of the tools: those that bound their results themselves. */
+  /** The known tools; some of them bound their results themselves. */
   readonly tools?: readonly {
     readonly name: string
     readonly resultCharsMax?: number | 'unlimited' | undefined
   }[]
-  /** Left out: nothing is compacted. */
+  /** Absent: nothing is compacted. */
   readonly compaction?: AutoCompaction | undefined
   readonly source?: string
-  /** Provider and model take edits of their cache. */
+  /** Provider and model support edits of their cache. */
   readonly cacheEdits?: boolean | undefined
 }
 
 export interface Readiness {
   /** The size of the request. */
   readonly tokens: number
-  /** A sentence for the user, where the request may not be sent. */
+  /** A sentence for the user; set if the request may not be sent. */
   readonly blocked?: string
 }
 
@@ -75,7 +75,7 @@ export async function* beforeRequest(
   const isGuarded = guarded !== session
   session = yield* guardCompaction(guarded, limits, ports)
   if (isGuarded || session !== guarded) guard = 'stored'
-  // What was too little beside a round that large may be enough now.
+  // What was too little next to a round that large may be enough now.
   const late =
     planned || !isGuarded ? undefined : planEditNow(session, sizeOf(session.view, limits), limits, ports)
   if (late) [session, guard] = [yield { append: [late.edit] }, 'edited']
@@ -85,7 +85,7 @@ export async function* beforeRequest(
     const heard = hearGuard(ports)
     session = yield* makeRoom(session, { ...limits, compaction, source, sizeTokens }, heard.ports, signal)
     guard = heard.guard() ?? guard
-    // One that had to go harder leaves less of the last round.
+    // A compaction that had to go harder leaves less of the last round.
     session = yield* guardRequest(session, limits, ports)
   }
   const tokens = sizeOf(session.view, limits)
@@ -101,7 +101,7 @@ export async function* beforeRequest(
   return isBlocked ? { tokens, blocked: blockedText(tokens, limits) } : { tokens }
 }
 
-/** A message of its own: what a search or an edit names may stand outside the window, and this says where. */
+/** A message of its own: what a search or an edit names may be outside the window, and this says where. */
 function planPointer(
   { view }: Session,
   { flags, trace }: Pick<Ports, 'flags' | 'trace'>,
@@ -115,10 +115,10 @@ function planPointer(
   return messageBody({ role: 'user', content: [{ type: 'text', text }] }, 'recall')
 }
 
-/** What decided in a check of the size: what acted last, or why nothing did. */
+/** What decided a check of the size: what acted last, or why nothing did. */
 type SizeGuard = 'below-threshold' | 'stored' | 'edited' | 'collapsed' | AutoDecision
 
-/** The same ports; what is traced of a compaction, or of why there is none, is heard. */
+/** The same ports; traces about a compaction, or about why there is none, are read on their way. */
 function hearGuard<T extends Pick<Ports, 'trace'>>(
   ports: T,
 ): { readonly ports: T; readonly guard: () => SizeGuard | undefined } {
@@ -135,7 +135,7 @@ function boundedName(name: string, resultCharsMax: number | 'unlimited' | undefi
   return resultCharsMax === 'unlimited' ? [name] : []
 }
 
-/** One edit at most before a request. */
+/** At most one edit before a request. */
 function planEditNow(
   session: Session,
   tokens: number,
@@ -150,12 +150,12 @@ function planEditNow(
     ports.flags,
   )
   const mayDelete = limits.cacheEdits === true && ports.flags.value('cache-edits')
-  // An agent waits for nobody: a pause of its own says nothing about what is still needed.
+  // An agent waits for nobody: its own pause says nothing about what is still needed.
   const isAgent = (limits.source ?? 'main').startsWith('subagent:')
   const cold = micro.acts.cold && !isAgent
   const own = { ...limits, micro: { ...micro, acts: { ...micro.acts, cold } } }
   const edit = planEdit(view, moment, own)
-  // Edits of the provider's cache are for the conversation of the user alone.
+  // Edits of the provider's cache are only for the conversation of the user.
   const planned = isAgent ? edit : withCacheEdits(view, edit, now, { ...own, mayDelete })
   if (planned) {
     const { cause, freedTokens, replace, drop } = planned.edit
@@ -165,7 +165,7 @@ function planEditNow(
   return planned
 }
 
-/** Where nothing was answered yet there is nothing to compact. */
+/** Suggests no compaction: if nothing was answered yet, there is nothing to compact. */
 function blockedText(tokens: number, { blockingTokens }: RequestLimits): string {
   return `The conversation holds about ${tokens} tokens and the limit is ${blockingTokens}.`
 }

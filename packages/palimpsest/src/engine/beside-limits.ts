@@ -9,7 +9,7 @@ import type { Situation } from '../situation/situation.ts'
 import type { Thresholds } from '../situation/thresholds.ts'
 import type { View } from '../transcript/view.ts'
 
-/** What a turn knows that decides about calls beside it. */
+/** What a turn knows that decides about background calls. */
 export type BesideMoment = Omit<ClearingLimits, 'lifetime' | 'isMain' | keyof Situation> & {
   readonly situation: Situation
   readonly ports: Pick<Ports, 'flags'>
@@ -19,7 +19,7 @@ export type BesideMoment = Omit<ClearingLimits, 'lifetime' | 'isMain' | keyof Si
 
 export type BesideLimits = NotesLimits & Pick<ClearingLimits, 'facts'> & { readonly thresholds: Thresholds }
 
-/** For notes and prepared summaries: what they would serve, a compaction that asks no other for its summary, must be coming. */
+/** For notes and prepared summaries: they are of use only if a compaction is coming that gets its summary from nowhere else. */
 export function besideLimits(view: View, moment: BesideMoment): BesideLimits {
   const { situation, ports, lifetimes, source } = moment
   const { thresholds, thinking, calibration, facts } = situation
@@ -36,7 +36,7 @@ export function besideLimits(view: View, moment: BesideMoment): BesideLimits {
   return { thinking, calibration, facts, thresholds, sizeTokens, warningTokens, blockingTokens, isSpared }
 }
 
-/** A conversation, and no fork of our own: an agent's is one like the user's. */
+/** A conversation and not a fork of ours; an agent's counts like the user's. */
 export function isMain(source: Source): boolean {
   return source === 'main' || source.startsWith('main:') || source.startsWith('subagent:')
 }

@@ -18,7 +18,9 @@ export interface SessionPorts extends Omit<CompactPorts, 'sources'> {
   readonly findPrepared?: ((view: View) => Prepared | undefined) | undefined
 }
 
-/** A compaction with all that may serve as its summary, notes too; where the host cannot do something, it continues without. */
+/**
+ * A compaction with everything that may serve as its summary, including notes; if the host cannot do something, it continues without it.
+ */
 export function compactSession(
   session: Session,
   job: CompactJob,
@@ -30,7 +32,7 @@ export function compactSession(
   return compact(session, job, { ...ports, host, sources: sourcesFor({ flags, findPrepared }) }, signal)
 }
 
-/** The provider's own summary keeps thinking valid; what is at hand costs nothing; a fork reads the cache; a plain request reads nothing. */
+/** The provider's own summary keeps thinking valid; a text at hand costs nothing; a fork reads the cache; a plain request reads nothing. */
 export function sourcesFor({
   flags,
   findPrepared,

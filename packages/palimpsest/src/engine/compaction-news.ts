@@ -1,19 +1,22 @@
 import type { CompactResult } from '../layers/4-compaction/compaction-setup.ts'
 import type { EntryId } from '../transcript/entry.ts'
 
-/** A compaction that did not come about, and why. */
+/** A compaction that did not happen, and why. */
 export type NotCompacted = Exclude<CompactResult, { kind: 'compacted' }>
 
-/** Whether it is worth telling. One for a conversation: it remembers what it was asked about. */
+/** Whether to report it. One for each conversation: it remembers what it was asked about. */
 export type CompactionNews = (result: NotCompacted, about: NewsMoment) => boolean
 
 export interface NewsMoment {
-  /** It had begun: then it was the host that objected. Before that there was nothing to do. */
+  /** It had begun, so the host objected. Before that there was nothing to do. */
   readonly began: boolean
   readonly boundary: EntryId | undefined
 }
 
-/** That compaction stops is told once after a boundary; an objection when it changes, for a host is asked at every crossing and repeats itself. */
+/**
+ * A stop is reported once after a boundary; an objection only when it changes, because a host is asked at every crossing and repeats
+ * itself.
+ */
 export function createCompactionNews(): CompactionNews {
   const told = new Set<EntryId>()
   let objection: string | undefined
