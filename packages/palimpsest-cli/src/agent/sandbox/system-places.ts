@@ -17,7 +17,7 @@ const ETC =
   'ld.so.cache alternatives localtime timezone os-release debian_version lsb-release magic mime.types'.split(
     ' ',
   )
-/** Below /usr, but for configuration and data. */
+/** Folders below /usr that contain configuration and data. */
 const NOT_SHOWN = ['/usr/local/etc', '/usr/local/var']
 
 const HOSTS = '127.0.0.1 localhost\n::1 localhost\n'
