@@ -7,7 +7,7 @@ export interface Flags {
   }
 }
 
-/** Where values come from. What it does not know, or knows wrongly, the next one is asked. */
+/** Where values come from. If a source does not know a flag, or has an invalid value, the next source is asked. */
 export interface FlagSource {
   readonly name: string
   readonly find: (key: string) => FlagValue | undefined
@@ -15,34 +15,34 @@ export interface FlagSource {
 
 export interface ExplainedFlag {
   readonly value: FlagValue
-  /** The source; absent where the value is the built-in one. */
+  /** The source; absent if the value is the built-in one. */
   readonly from?: string
 }
 
-/** The first source that knows a flag decides. A source is asked at every reading, so that a change is seen by the next decision. */
+/** The first source that knows a flag decides. Sources are asked at every reading, so that the next decision sees a change. */
 export function createFlags(sources: readonly FlagSource[]): Flags {
   function value(name: SwitchName): boolean
   function value(key: NumberKey): number
   function value(key: SwitchName | NumberKey): FlagValue {
-    // A name that is no flag, from a caller that checks no types, is off.
+    // A name that is no flag, from a caller without type checks, is off.
     return explainFlag(key, sources)?.value ?? false
   }
   return { value }
 }
 
-/** By name: a plain object would also find what every object has. */
+/** A map, because a plain object would also find what every object inherits. */
 const BY_NAME: ReadonlyMap<string, Flag> = new Map(Object.entries(FLAGS))
 
-/** For whoever has neither file nor service. */
+/** For callers with neither file nor service. */
 export const BUILT_IN_FLAGS: Flags = createFlags([])
 
-/** Undefined where there is no such flag. */
+/** Undefined if there is no such flag. */
 export function explainFlag(key: string, sources: readonly FlagSource[]): ExplainedFlag | undefined {
   const flag = findFlag(key)
   if (!flag) return undefined
   const [name] = splitKey(key)
   for (const { name: from, find } of sources) {
-    // What is said of one tool comes before what is said of all, but only within one source.
+    // A value for one tool comes before a value for all tools, but only within the same source.
     for (const asked of new Set([key, name])) {
       const value = find(asked)
       if (value !== undefined && problemOfValue(flag, value) === undefined) return { value, from }
@@ -51,7 +51,7 @@ export function explainFlag(key: string, sources: readonly FlagSource[]): Explai
   return { value: flag.builtIn }
 }
 
-/** The flag of a key: its name, or `name:Tool` where tools have their own. */
+/** The flag of a key: its name, or `name:Tool` if tools have values of their own. */
 export function findFlag(key: string): Flag | undefined {
   const [name, tool] = splitKey(key)
   const flag = BY_NAME.get(name)
@@ -59,7 +59,7 @@ export function findFlag(key: string): Flag | undefined {
   return flag?.type === 'number' && flag.perTool && tool !== '' ? flag : undefined
 }
 
-/** Why a flag cannot have this value; undefined where it can. */
+/** Why a flag cannot have this value; undefined if it can. */
 export function problemOfValue(flag: Flag, value: unknown): string | undefined {
   switch (flag.type) {
     case 'boolean':

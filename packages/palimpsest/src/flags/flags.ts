@@ -1,16 +1,16 @@
-// A flag for every mechanism that acts by itself. A flag is read when a decision is made: turned off, it stops new decisions; what
-// the transcript holds stands, and no byte that was sent changes. What shapes the prefix (system, tools, thinking) is never a flag.
+// A flag for every automatic mechanism. A flag is read when a decision is made: turned off, it stops new decisions, but what the transcript
+// has stays, and no sent byte changes. What shapes the prefix (system, tools, thinking) is never a flag.
 
 export type FlagValue = boolean | number
 
-/** The layer that decides by it, or what stands around the layers. */
+/** The layer whose decisions read it; `around`: none of the layers. */
 export type FlagLayer = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 'around'
 
 interface FlagFacts {
   readonly layer: FlagLayer
-  /** `later`: the name is taken, nothing reads it yet. */
+  /** `later`: the name is reserved, and nothing reads it yet. */
   readonly since: '0.1' | 'later'
-  /** What happens while it is on, or what the number bounds. */
+  /** What happens while it is on, or what the number limits. */
   readonly what: string
 }
 
@@ -24,7 +24,7 @@ export interface NumberFlag extends FlagFacts {
   readonly builtIn: number
   readonly min: number
   readonly max: number
-  /** `name:Tool` says it for one tool. */
+  /** `name:Tool` sets it for one tool. */
   readonly perTool: boolean
 }
 
@@ -44,7 +44,7 @@ export const FLAGS = {
   'result-chars-max': {
     type: 'number',
     builtIn: 50_000,
-    // Below, a preview would be no smaller than what it stands for.
+    // Below this, a preview would be no smaller than what it replaces.
     min: 5_000,
     max: 10_000_000,
     perTool: true,

@@ -3,12 +3,12 @@ import type { Hash } from '../wire/hash.ts'
 import type { Prompt } from './prompt.ts'
 
 // Exact accounting of the provider's prompt cache. Entries are written only at breakpoints; a read walks back from each breakpoint;
-// lifetimes run from the start of the request and are renewed by reads; an entry can be read once the response that wrote it began.
+// lifetimes start with the request and are renewed by reads; an entry can be read once the response that wrote it has begun.
 
-/** Breakpoints a request may carry, the automatic one included. */
+/** Most breakpoints in a request, including the automatic one. */
 export const BREAKPOINTS_MAX = 4
 
-/** Positions a read looks at from one breakpoint, the breakpoint itself counted. */
+/** Positions that a read checks from one breakpoint, including the breakpoint itself. */
 export const LOOKBACK_POSITIONS = 20
 
 export const TTL_MS = { '5m': 300_000, '1h': 3_600_000 } as const
@@ -21,12 +21,12 @@ export interface Breakpoint {
 }
 
 export interface CacheRequest {
-  /** When the request started, in milliseconds. */
+  /** When the request started, in milliseconds since 1970. */
   readonly at: number
   readonly prompt: Prompt
-  /** In rising order; a longer lifetime never behind a shorter one. */
+  /** In rising order; a longer lifetime never comes after a shorter one. */
   readonly breakpoints: readonly Breakpoint[]
-  /** Prefixes shorter than this are silently not cached. */
+  /** Shorter prefixes are silently not cached. */
   readonly minimumTokens: number
 }
 
@@ -37,7 +37,7 @@ export interface CacheEntry {
   readonly readableAt: number
 }
 
-/** The state belongs to the one who charges requests to it. */
+/** The state belongs to whoever charges requests to it. */
 export interface Cache {
   readonly entries: Map<Hash, CacheEntry>
 }
@@ -55,11 +55,11 @@ export interface CacheCharge {
   readonly written5m: number
   readonly written1h: number
   readonly uncached: number
-  /** The position whose entry was read; -1 where none was. */
+  /** The position whose entry was read; -1 if none was. */
   readonly readIndex: number
   /** Entries that become readable when the response begins. */
   readonly writes: readonly CacheWrite[]
-  /** Entries that were read from a breakpoint and so live on. */
+  /** Entries that were read from a breakpoint, which renews them. */
   readonly renewed: readonly Hash[]
 }
 
@@ -86,7 +86,7 @@ export function quoteRequest(cache: Cache, request: CacheRequest): CacheCharge {
   }
 }
 
-/** Charges a request: what it reads is renewed from the request's start. Its writes wait for `publishWrites`. */
+/** Charges a request. What it reads is renewed from the start of the request; its writes wait for `publishWrites`. */
 export function chargeRequest(cache: Cache, request: CacheRequest): CacheCharge {
   const charge = quoteRequest(cache, request)
   for (const hash of charge.renewed) {
@@ -98,13 +98,13 @@ export function chargeRequest(cache: Cache, request: CacheRequest): CacheCharge 
   return charge
 }
 
-/** The response has begun: what its request wrote can be read from now on. */
+/** The response has begun: from now on, what its request wrote can be read. */
 export function publishWrites(cache: Cache, charge: CacheCharge, beganAt: number): void {
   for (const write of charge.writes) {
     const old = cache.entries.get(write.hash)
     const alive = old !== undefined && old.expiresAt > beganAt
     cache.entries.set(write.hash, {
-      // Two requests can write one prefix side by side: what the longer lifetime bought stays bought.
+      // Two requests can write the same prefix at the same time: the longer lifetime stays, since it was paid for.
       ttl: alive && TTL_MS[old.ttl] > TTL_MS[write.ttl] ? old.ttl : write.ttl,
       tokens: write.tokens,
       expiresAt: alive ? Math.max(old.expiresAt, write.expiresAt) : write.expiresAt,

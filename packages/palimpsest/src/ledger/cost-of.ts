@@ -2,7 +2,7 @@ import { findModelFacts } from '../wire/model-facts.ts'
 import type { Usage } from '../wire/usage.ts'
 import { costOfUsage } from './prices.ts'
 
-/** Of an entry: what an answer used, and which one it was. */
+/** What matters about an entry: what an answer used, and which answer it was. */
 export interface PaidAnswer {
   readonly kind: string
   readonly usage?: Usage
@@ -10,7 +10,7 @@ export interface PaidAnswer {
   readonly responseId?: string
 }
 
-/** Costs of entries that come one by one. Lines of one response each repeat its usage: it is paid for once, by the newest. */
+/** Returns a function that prices entries one by one. Lines of the same response repeat its usage, which is charged once, by the newest. */
 export function createCostOf(): (entry: PaidAnswer) => number {
   const paid = new Map<string, number>()
   return (entry) => {
@@ -23,7 +23,7 @@ export function createCostOf(): (entry: PaidAnswer) => number {
   }
 }
 
-/** US dollars for one answer, by its reported usage; 0 where the model has no known price. */
+/** US dollars for one answer, by its reported usage; 0 if the model has no known price. */
 function costOf({ usage, model }: PaidAnswer): number {
   const facts = usage && model !== undefined ? findModelFacts(model) : undefined
   if (!usage || !facts) return 0

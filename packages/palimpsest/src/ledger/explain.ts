@@ -1,13 +1,13 @@
 import { isReadable, LOOKBACK_POSITIONS, type Cache, type CacheCharge, type CacheRequest } from './cache.ts'
 import { commonPositions, LEVELS, type PromptPosition } from './prompt.ts'
 
-// Why a request read less than the request before it had put into the cache.
+// Why a request read less than the previous request had put into the cache.
 
 export type CacheExplanation =
   | { readonly kind: 'first' }
-  /** Everything the earlier request had cached was read. */
+  /** Everything that the earlier request had cached was read. */
   | { readonly kind: 'hit'; readonly path: string }
-  /** A position differs. `path` names it; for a part of the key (`model`, `thinking`, …) it names that. */
+  /** A position differs. `path` names it, or the changed part of the key (`model`, `thinking`, …). */
   | { readonly kind: 'changed'; readonly path: string; readonly lostTokens: number }
   | {
       readonly kind: 'expired'
@@ -15,7 +15,7 @@ export type CacheExplanation =
       readonly expiredMsAgo: number
       readonly lostTokens: number
     }
-  /** The entry is there, but no breakpoint of this request is near enough to find it. */
+  /** The entry exists, but no breakpoint of this request is close enough to find it. */
   | {
       readonly kind: 'lookback'
       readonly path: string
@@ -26,10 +26,10 @@ export type CacheExplanation =
   | { readonly kind: 'unreadable'; readonly path: string; readonly lostTokens: number }
   | { readonly kind: 'minimum'; readonly tokens: number; readonly minimumTokens: number }
   | { readonly kind: 'no-breakpoint' }
-  /** The earlier request left no entry within what the two share. */
+  /** The earlier request left no entry in the part that the two share. */
   | { readonly kind: 'unwritten'; readonly path: string }
 
-/** Explains `charge` of `request` against an earlier request of the same conversation. */
+/** Explains the `charge` of `request` by comparing it with an earlier request of the same conversation. */
 export function explainCharge(
   cache: Cache,
   request: CacheRequest,
@@ -54,7 +54,7 @@ export function explainCharge(
   return explainLost(cache, request, cachedEnd, lostTokens)
 }
 
-/** The earlier request's end is in this prompt, unchanged, and was not read all the same. */
+/** The end of the earlier request is in this prompt, unchanged, but was not read. */
 function explainLost(
   cache: Cache,
   request: CacheRequest,
@@ -77,7 +77,7 @@ function explainLost(
 
 function changedPath(request: CacheRequest, earlier: CacheRequest, common: number): string {
   const [now, before] = [request.prompt.positions[common], earlier.prompt.positions[common]]
-  // Where one of them has no more of a level, the other has the position that came or went.
+  // If one of them has no more positions of a level, the other has the position that was added or removed.
   const first = !now || (before && levelOf(before) < levelOf(now)) ? before : now
   const levelReached = first ? levelOf(first) : LEVELS.length - 1
   for (const level of LEVELS.slice(0, levelReached + 1)) {

@@ -15,12 +15,12 @@ export function inputTokens(billed: Omit<BilledTokens, 'output'>): number {
   return billed.read + billed.written5m + billed.written1h + billed.uncached
 }
 
-/** The tier is chosen by the whole input and holds for every token of the request. */
+/** The size of the whole input determines the tier, which applies to every token of the request. */
 export function findTier(tiers: readonly PriceTier[], input: number): PriceTier | undefined {
   return tiers.find((tier) => tier.upToTokens === undefined || input <= tier.upToTokens) ?? tiers.at(-1)
 }
 
-/** US dollars for one answer. One that took several samplings is billed for each, and its own figures may leave some of them out. */
+/** US dollars for one answer. An answer that took several samplings is billed for each of them; its overall figures may omit some. */
 export function costOfUsage(usage: Usage, tiers: readonly PriceTier[]): number {
   return samplingsOf(usage).reduce((sum, one) => sum + priceOf(billedIn(one), tiers), 0)
 }

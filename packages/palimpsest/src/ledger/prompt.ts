@@ -1,22 +1,22 @@
 import { chainHash, hashText, linkHash, type Hash } from '../wire/hash.ts'
 
-// A prompt as the provider's cache sees it: positions in the order tools, system, messages, each named by the hash of everything up
-// to and including it. Two prompts share a cached prefix exactly as far as their hashes agree.
+// A prompt as the provider's cache sees it: positions in the order tools, system, messages, each identified by the hash of everything up to
+// and including it. Two prompts share a cached prefix exactly as far as their hashes agree.
 
 export const LEVELS = ['tools', 'system', 'messages'] as const
 export type Level = (typeof LEVELS)[number]
 
-/** What else is in the cache key, by the first level it invalidates. Members are compared by name, so that a miss can name one. */
+/** What else is in the cache key, by the first level that it invalidates. Members are compared by name, so that a miss can name one. */
 export type PromptKey = { readonly [level in Level]: { readonly [name: string]: string } }
 
 export interface PromptPart {
   readonly level: Level
-  /** Where it stands in the request: `tools.0`, `system.1`, `messages.4.content.0`. */
+  /** Where it is in the request: `tools.0`, `system.1`, `messages.4.content.0`. */
   readonly path: string
   /** Hash of the canonical text: without `cache_control`, string content as one text block. */
   readonly hash: Hash
   readonly tokens: number
-  /** Whether a breakpoint may stand on it (not on thinking, not on empty text). */
+  /** Whether it may carry a breakpoint (thinking and empty text may not). */
   readonly cacheable: boolean
 }
 
@@ -31,19 +31,22 @@ export interface PromptPosition {
 
 export interface Prompt {
   readonly key: PromptKey
-  /** Where a later prompt was laid behind all of this one, its further positions follow: nothing may be read behind the own breakpoints. */
+  /**
+   * If a later prompt extends all of this one, its further positions follow in the same list. Read nothing after this prompt's own
+   * breakpoints.
+   */
   readonly positions: readonly PromptPosition[]
   readonly tokens: number
 }
 
 /** An earlier prompt whose first `keep` positions are known to be unchanged, so that only what is new is hashed. */
 export interface PromptReuse {
-  /** All that was laid last. Where all of it is kept it is gone on with, not copied. */
+  /** All positions of the last layout. If all of them are kept, the list is extended, not copied. */
   readonly positions: PromptPosition[]
   readonly keep: number
 }
 
-/** A prompt that another one may be laid behind. */
+/** A prompt that another one may extend. */
 export interface LaidPrompt extends Prompt {
   readonly positions: PromptPosition[]
 }
@@ -68,7 +71,7 @@ function keptPositions({ positions, keep }: PromptReuse): PromptPosition[] {
   return keep === positions.length ? positions : positions.slice(0, keep)
 }
 
-/** How many positions two prompts share from the start. Hashes are cumulative, so halving finds it. */
+/** How many positions two prompts share from the start. Hashes are cumulative, so a binary search finds it. */
 export function commonPositions(a: Prompt, b: Prompt): number {
   let low = 0
   let high = Math.min(a.positions.length, b.positions.length)

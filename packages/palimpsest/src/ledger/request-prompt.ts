@@ -6,23 +6,23 @@ import type { MessagesRequest } from '../wire/request.ts'
 import type { Breakpoint, Ttl } from './cache.ts'
 import { layPrompt, type Level, type Prompt, type PromptKey, type PromptPart } from './prompt.ts'
 
-// From a request's body to its prompt: what is hashed, what is left out, where breakpoints stand.
+// From a request's body to its prompt: what is hashed, what is omitted, where breakpoints are.
 
-/** Clients put an attribution block first; the provider takes it out, so it is no part of the prefix. */
+/** Clients put an attribution block first; the provider removes it, so it is not part of the prefix. */
 const BILLING_HEADER = 'x-anthropic-billing-header'
 
-/** Tokens of one part, from its block (a tool or system block where `level` says so). */
+/** Tokens of one part, from its block, or from a tool or system block according to `level`. */
 export type SizeOf = (part: {
   readonly level: Level
   readonly hash: Hash
   readonly value: unknown
-  /** The canonical text, printed when asked for. */
+  /** The canonical text, serialized on demand. */
   readonly text: () => string
 }) => number
 
 export interface RequestParts {
   readonly parts: readonly PromptPart[]
-  /** Explicit breakpoints and the automatic one, in order. Not checked for count or order. */
+  /** Explicit breakpoints, then the automatic one. Neither number nor order is checked. */
   readonly breakpoints: readonly Breakpoint[]
 }
 
@@ -36,7 +36,7 @@ export function promptOf(request: MessagesRequest, betas: readonly string[], siz
   return { prompt: layPrompt(promptKey(request, betas), parts), breakpoints }
 }
 
-/** A request's parts in prefix order, each hashed and sized once; what depends on the cache key is not in them. */
+/** A request's parts in prefix order, each hashed and sized once. They do not include what depends on the cache key. */
 export function partsOf(request: MessagesRequest, sizeOf: SizeOf): RequestParts {
   const parts: PromptPart[] = []
   const breakpoints: Breakpoint[] = []
@@ -82,7 +82,7 @@ interface FoundPart {
   readonly level: Level
   readonly path: string
   readonly value: unknown
-  /** What stands around the value: the role and the settings of its message. */
+  /** What surrounds the value: the role and the settings of its message. */
   readonly frame: string
   readonly cacheable: boolean
 }
@@ -100,20 +100,20 @@ export function promptKey(request: MessagesRequest, betas: readonly string[]): P
   }
 }
 
-/** Canonical text of a block, tool or setting: as it stands, without breakpoints. A tool's input is data and stays whole. */
+/** Canonical text of a block, tool or setting: unchanged except for breakpoints. A tool's input is data and stays complete. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(withoutBreakpoints(value))
 }
 
-/** The hash of a block where it stands. Two blocks have one exactly if they have one canonical text. */
+/** The hash of a block at its place. Two blocks have the same hash exactly if they have the same canonical text. */
 export function hashBlock(value: unknown, frame: string): Hash {
   return hashText(`${frame}${JSON.stringify(digest(value))}`)
 }
 
-/** Longer strings are named by their hash: printing megabytes of text anew takes longer than everything else together. */
+/** Longer strings are replaced by their hash: serializing megabytes of text again takes longer than everything else together. */
 const DIGEST_CHARS = 256
 
-/** A block without breakpoints, its long strings named by their hashes; the block itself where it has neither. */
+/** A block without breakpoints and with its long strings replaced by their hashes; the block itself if it has neither. */
 function digest(value: unknown): unknown {
   if (!isJsonObject(value)) return named(value)
   if (!('cache_control' in value)) return named(value, digest)
@@ -121,7 +121,7 @@ function digest(value: unknown): unknown {
   return named(rest, digest)
 }
 
-/** `inContent` is applied to the elements of `content`, which are blocks again. */
+/** `inContent` is applied to the elements of `content`, which are blocks too. */
 function named(value: unknown, inContent: (value: unknown) => unknown = named): unknown {
   if (typeof value === 'string') return value.length > DIGEST_CHARS ? `\u0000${hashText(value)}` : value
   if (Array.isArray(value)) return namedEach(value, named)
@@ -177,7 +177,7 @@ function ttlOf(control: CacheControl): Ttl {
   return control.ttl ?? '5m'
 }
 
-/** The automatic breakpoint goes to the last block that may carry one, unless an explicit one stands there. */
+/** The automatic breakpoint goes to the last block that may carry one, unless an explicit one is there. */
 function automaticBreakpoint(
   request: MessagesRequest,
   parts: readonly PromptPart[],

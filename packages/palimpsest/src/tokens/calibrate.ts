@@ -1,24 +1,24 @@
 import type { TokenizerFamily } from '../wire/model-facts.ts'
 
-// Raw estimates are right up to a factor that belongs to the model: its vocabulary, and what its provider writes around the content.
-// The factor is the weighted median of what was seen, so that a request with content nobody logged does not move it.
+// Raw estimates are right up to a factor that depends on the model: its vocabulary, and what its provider writes around the content. The
+// factor is the weighted median of the observations, so that a single request with unlogged content does not move it.
 
-/** One observation: reported tokens per estimated token, and how much text it stands on. */
+/** One observation: reported tokens per estimated token, and how much text it is based on. */
 export interface CalibrationSample {
   readonly ratio: number
   readonly weight: number
 }
 
 export interface Calibration {
-  /** Where it starts, and what it is bounded around. */
+  /** The initial factor, which also bounds later ones. */
   readonly start: number
-  /** The newest last. */
+  /** Oldest first. */
   readonly samples: readonly CalibrationSample[]
 }
 
 /**
- * By vocabulary, from recorded sessions where there are any (`docs/tokens.md`); the newer Claude one by what is published, a third
- * more tokens at most; Gemini by the nearest.
+ * By vocabulary, from recorded sessions if there are any (`docs/tokens.md`). The newer Claude vocabulary follows what is published, at most
+ * a third more tokens; Gemini follows the closest one.
  */
 const START_FACTORS: { readonly [family in TokenizerFamily]: number } = {
   'claude-4': 1,
@@ -27,39 +27,39 @@ const START_FACTORS: { readonly [family in TokenizerFamily]: number } = {
   gemini: 0.9,
 }
 
-/** Enough to forget slowly, few enough to follow a conversation that turns to another kind of text. */
+/** Enough to forget slowly, few enough to follow a conversation that moves to another kind of text. */
 const SAMPLES_MAX = 64
-/** The start counts as one observation of this many tokens: it gives way after a few requests. */
+/** The initial factor counts as one observation of this many tokens, so that it yields after a few requests. */
 const START_WEIGHT = 3_000
 /** A smaller piece says more about frames and hidden reminders than about text. */
 const SAMPLE_TOKENS_MIN = 100
-/** One huge result is still one kind of text. */
+/** One huge result is still only one kind of text. */
 const SAMPLE_WEIGHT_MAX = 4_000
-/** No vocabulary is further from its family's; beyond it something else was counted. */
+/** No vocabulary deviates further from its family's; beyond that, something else was counted. */
 const DRIFT_MAX = 2
 
 export function startCalibration(family: TokenizerFamily): Calibration {
   return { start: START_FACTORS[family], samples: [] }
 }
 
-/** What an estimate must be multiplied by. */
+/** The factor for estimates. */
 export function factorOf({ start, samples }: Calibration): number {
   const median = weightedMedian([{ ratio: start, weight: START_WEIGHT }, ...samples])
   return Math.min(Math.max(median, start / DRIFT_MAX), start * DRIFT_MAX)
 }
 
-/** Estimated tokens that answers must have been seen of, before they say something by themselves. */
+/** Estimated tokens that must have been observed before the observations count by themselves. */
 const LEARNED_WEIGHT_MIN = 1_000
 
-/** What was seen alone, without where it started; undefined where that is too little. */
+/** The factor from observations alone, without the initial one; undefined if there are too few. */
 export function learnedFactor({ samples }: Calibration): number | undefined {
   const weight = samples.reduce((sum, sample) => sum + sample.weight, 0)
   return weight < LEARNED_WEIGHT_MIN ? undefined : weightedMedian(samples)
 }
 
 /**
- * The calibration after one more request: `actualTokens` is how much the reported prompt grew, `rawTokens` the estimate of what made
- * it grow. Only growth teaches: what shrinks a prompt is a decision, and what is small is mostly frame.
+ * The calibration after another request: `actualTokens` is how much the reported prompt grew, `rawTokens` the estimate of what made it
+ * grow. Only growth teaches: a prompt shrinks by a decision, and small growth is mostly frame.
  */
 export function observe(
   calibration: Calibration,

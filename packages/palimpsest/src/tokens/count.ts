@@ -1,20 +1,20 @@
 import { contextUsage, promptTokens, type Usage } from '../wire/usage.ts'
 import { factorOf, observe, type Calibration } from './calibrate.ts'
 
-// size = usage at the anchor − what was removed since + what was added since. One formula for every change of the view.
-// Estimates are summed raw and scaled once, so that a count costs what is new since the anchor.
+// size = usage at the anchor − what was removed since + what was added since. One formula for every change of the view. Estimates are
+// summed raw and scaled once, so that a count costs only what is new since the anchor.
 
 /** Raw estimates of what happened to the view since the request that the anchor's usage belongs to. */
 export interface SinceAnchor {
-  /** The blocks of the anchor's own response. They are in its output tokens. */
+  /** The blocks of the anchor's own response, which its output tokens include. */
   readonly answerRaw: number
   readonly addedRaw: number
   readonly removedRaw: number
 }
 
-/** A message of the view, as far as counting is concerned. Messages of one response share its id. */
+/** A message of the view, for counting. Messages of one response share its id. */
 export interface CountedMessage {
-  /** The sum over its blocks, before calibration. */
+  /** Sum over its blocks, before calibration. */
   readonly rawTokens: number
   readonly responseId?: string
   readonly usage?: Usage
@@ -27,18 +27,18 @@ export interface Anchor {
   readonly usage: Usage
 }
 
-/** Older logs hold the output count of a stream's first event: a handful of tokens, whatever followed. */
+/** Older logs have the output count of a stream's first event: a handful of tokens, whatever followed. */
 const PLACEHOLDER_TOKENS_MAX = 32
 const PLACEHOLDER_SHARE_MAX = 0.5
 
-/** Tokens of the conversation that grew out of the anchor's request. */
+/** Tokens of the conversation that grew from the anchor's request. */
 export function countSince(usage: Usage, since: SinceAnchor, calibration: Calibration): number {
   const factor = factorOf(calibration)
   const answer = answerTokens(usage, factor * since.answerRaw)
   return Math.max(0, Math.ceil(promptTokens(usage) + answer + factor * (since.addedRaw - since.removedRaw)))
 }
 
-/** Tokens of a conversation as it stands; without any usage yet, system and tools (`prefixRaw`) are estimated too. */
+/** Tokens of a conversation as it is now. Without any usage yet, system prompt and tools (`prefixRaw`) are estimated too. */
 export function countTokens(
   messages: readonly CountedMessage[],
   { prefixRaw, removedRaw }: { readonly prefixRaw: number; readonly removedRaw: number },
@@ -52,8 +52,8 @@ export function countTokens(
 }
 
 /**
- * The newest usage, at the *oldest* message of its response: parallel calls lie in a log as several messages with results between
- * them, and those results came after the usage was taken. A usage without a prompt belongs to an answer that was broken off.
+ * The newest usage, at the *oldest* message of its response. In a log, parallel calls are several messages with results between them, and
+ * those results came after the usage was taken. A usage without prompt tokens belongs to an answer that was broken off.
  */
 export function findAnchor(messages: readonly CountedMessage[]): Anchor | undefined {
   const newest = messages.findLastIndex(({ usage }) => usage !== undefined && promptTokens(usage) > 0)
@@ -71,8 +71,8 @@ export function findAnchor(messages: readonly CountedMessage[]): Anchor | undefi
 }
 
 /**
- * The calibration after the next usage arrived: how much the prompt grew against what was estimated. Where something was removed in
- * between, nothing is learned: the growth is then a difference of two estimates.
+ * The calibration after the next usage: compares the prompt's growth with the estimate. If something was removed in between, nothing is
+ * learned, since the growth is then a difference of two estimates.
  */
 export function learnFromUsage(
   calibration: Calibration,
@@ -88,12 +88,12 @@ export function learnFromUsage(
     : observe(calibration, { actualTokens: growth - reported, rawTokens: since.addedRaw })
 }
 
-/** Tokens of an answer in the next prompt: what was reported, or the estimate where the report was taken too early. */
+/** Tokens of an answer in the next prompt: the reported number, or the estimate if the report came too early. */
 export function answerTokens(usage: Usage, estimatedTokens: number): number {
   return isPlaceholder(usage, estimatedTokens) ? estimatedTokens : contextUsage(usage).output_tokens
 }
 
-/** Whether the reported output cannot be the whole answer's: it was taken while the answer was still streaming. */
+/** Whether the reported output cannot be that of the whole answer, because it was taken while the answer was still streaming. */
 export function isPlaceholder(usage: Usage, estimatedTokens: number): boolean {
   const { output_tokens: reported } = contextUsage(usage)
   return reported <= PLACEHOLDER_TOKENS_MAX && reported < PLACEHOLDER_SHARE_MAX * estimatedTokens
@@ -102,10 +102,10 @@ export function isPlaceholder(usage: Usage, estimatedTokens: number): boolean {
 const BYTES_PER_TEXT_TOKEN = 4
 const BYTES_PER_JSON_TOKEN = 2
 const TOKENS_PER_MEDIUM = 2_000
-/** Too much is an early compaction; too little is a refused request. */
+/** Too much means an early compaction; too little, a refused request. */
 const ROUGH_PADDING = 4 / 3
 
-/** Before anything is known of a model: bytes by kind, padded. */
+/** Before anything is known about a model: bytes by kind, padded. */
 export function roughTokens(size: {
   readonly textBytes: number
   readonly jsonBytes: number

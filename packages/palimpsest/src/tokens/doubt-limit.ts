@@ -1,34 +1,34 @@
 import type { Overflow } from './overflow.ts'
 
-// Whether a limit that an error names can be one. Errors are words, and servers of all makes write them: one that names a wrong number would
-// otherwise shrink the window of a model for every session to come.
+// Whether a limit that an error names can be true. Errors are free text from all kinds of servers: a wrong number would otherwise shrink a
+// model's window in every later session.
 
-/** Less is no window but a misread error. */
+/** A smaller number is no window but a misread error. */
 export const LIMIT_TOKENS_MIN = 1_000
-/** Our own count is right to within this: what is further from a limit was not refused for it. */
+/** Our own count is off by at most this factor: a request that is further from a limit was not refused because of it. */
 const COUNT_ERROR_MAX = 2
 
 export interface Refused {
-  /** Our own count of what was refused. */
+  /** Our own count of the refused request. */
   readonly sentTokens: number
-  /** What was asked for as the longest answer: some servers count it in. */
+  /** The requested maximum length of the answer, which some servers include. */
   readonly outputTokens: number
-  /** The most that was answered by the same model here, as far as that is known. */
+  /** The largest prompt that the same model answered here, as far as known. */
   readonly answeredTokens: number
 }
 
 /** Why a limit is not believed. */
 export type LimitDoubt =
-  /** No model is so small. */
+  /** No model has so small a window. */
   | 'tiny'
-  /** More was answered. */
+  /** A larger request was answered. */
   | 'answered'
-  /** What was refused was not over it. */
+  /** The refused request was not over it. */
   | 'not-over'
-  /** System and tools alone would not fit: with it nothing could be asked at all. */
+  /** System prompt and tools alone would not fit, so no request would be possible. */
   | 'no-room'
 
-/** The limit, in tokens. Where only the excess is named, our own count gives the rest. */
+/** The named limit, in tokens. If only the excess is named, it is computed from our own count. */
 export function limitNamed(
   { limit, excess }: Pick<Overflow, 'limit' | 'excess'>,
   sentTokens: number,
@@ -37,7 +37,7 @@ export function limitNamed(
   return excess === undefined ? undefined : Math.floor(sentTokens - excess)
 }
 
-/** Undefined where the limit can be believed. `hasRoom`: beside system and tools there is room for a conversation. */
+/** Undefined if the limit is believable. `hasRoom`: system prompt and tools leave room for a conversation. */
 export function doubtLimit(limit: number, refused: Refused, hasRoom: boolean): LimitDoubt | undefined {
   if (limit < LIMIT_TOKENS_MIN) return 'tiny'
   if (limit <= refused.answeredTokens) return 'answered'

@@ -10,8 +10,8 @@ import {
   type RunKind,
 } from './text-weights.ts'
 
-// A tokenizer is approximated by a machine that reads one character at a time: each brings a weight that depends on its class and on
-// the run it begins or continues. Both tables are laid out flat, so that a character costs two reads and an addition.
+// Approximates a tokenizer by a machine that reads one character at a time: each adds a weight that depends on its class and on the run
+// that it begins or continues. Both tables are flat, so that a character costs two reads and an addition.
 
 const CLASSES: readonly CharClass[] = [
   'space',
@@ -33,7 +33,7 @@ const ASCII_END = 128
 
 interface State {
   readonly kind: RunKind
-  /** Place in the run, from 1; places behind the last weight are alike. */
+  /** Position in the run, from 1; positions after the last weight are all alike. */
   readonly place: number
 }
 
@@ -50,7 +50,7 @@ const ASCII = Uint8Array.from({ length: ASCII_END }, (_, code) => CLASSES.indexO
 const { weights: WEIGHTS, next: NEXT } = layOut()
 const START = findState('newline', 1) * CLASSES.length
 
-/** Tokens of a text, before calibration. Not rounded, so that sums stay true. */
+/** Tokens of a text, before calibration. Not rounded, so that sums stay exact. */
 export function estimateText(text: string): number {
   let tokens = 0
   let state = START
@@ -71,7 +71,7 @@ export function estimateText(text: string): number {
   return tokens
 }
 
-/** For every state and class: the weight, and where the next state's row begins. */
+/** For every state and class: the weight, and where the row of the next state begins. */
 function layOut(): { weights: Float64Array; next: Uint16Array } {
   const weights = new Float64Array(STATES.length * CLASSES.length)
   const next = new Uint16Array(STATES.length * CLASSES.length)
@@ -96,7 +96,7 @@ function takeStep(state: State, charClass: CharClass): Step {
     case 'repeat':
       return state.kind === 'repeat' ? stay(state, 'repeat') : { kind: 'repeat', place: 1, weight: 0 }
     case 'punct':
-      // Behind a ruler another mark continues the punctuation, as its second character.
+      // After a ruler, another mark continues the punctuation, as its second character.
       if (state.kind === 'repeat') return { kind: 'punct', place: 2, weight: FURTHER.punct[0] ?? 0 }
       return state.kind === 'punct' ? stay(state, 'punct') : begin(state, 'punct', 'punct')
     case 'space':
@@ -202,7 +202,7 @@ const KANA = CLASSES.indexOf('kana')
 const SURROGATE = CLASSES.indexOf('surrogate')
 const OTHER = CLASSES.indexOf('other')
 
-/** By Unicode block. Hangul and full-width forms cost what kana do, Cyrillic what accented letters do. */
+/** By Unicode block. Hangul and full-width forms cost the same as kana, Cyrillic the same as accented letters. */
 function wideClass(code: number): number {
   if (code < 0x250 || (code >= 0x400 && code < 0x530)) return LATIN
   if (code >= 0x2000 && code < 0x2e80) return SYMBOL

@@ -5,31 +5,31 @@ import { findImageSize } from './image-size.ts'
 
 export { estimateText } from './estimate-text.ts'
 
-// What a block adds to the prompt, in tokens of no model in particular: `calibrate` holds the factor of each. The constants are what
-// the API writes around a block; they were fitted together with the text weights (`docs/tokens.md`).
-// Members are read one by one and only if they have the expected type: recorded and foreign blocks must never break a count.
+// What a block adds to the prompt, in tokens of no particular model: `calibrate` has the factor of each. The constants are what the API
+// writes around a block; they were fitted together with the text weights (`docs/tokens.md`). Members are read one by one and only if they
+// have the expected type: recorded and foreign blocks must never break a count.
 
 const TEXT_FRAME_TOKENS = 4
 const THINKING_FRAME_TOKENS = 5
 const TOOL_USE_FRAME_TOKENS = 34
-/** Each parameter of a call stands in a frame of its own, its value unescaped when it is a string. */
+/** Each parameter of a call has a frame of its own, with its value unescaped if it is a string. */
 const PARAMETER_FRAME_TOKENS = 12
 const TOOL_RESULT_FRAME_TOKENS = 15
 
-/** A signature is base64 over the sealed thinking, which is longer than the text shown, and a header. */
+/** A signature is base64 over a header and the sealed thinking, which is longer than the visible text. */
 const BYTES_PER_BASE64_CHAR = 0.75
 const SEAL_HEADER_BYTES = 172
 const TOKENS_PER_SEALED_BYTE = 0.265
 
-/** Media whose size is not known. */
+/** For media of unknown size. */
 export const MEDIA_TOKENS = 2_000
 const PIXELS_PER_TOKEN = 750
-/** Larger images are scaled down to about this. */
+/** Larger images are scaled down to about this size. */
 const IMAGE_TOKENS_MAX = 1_600
 
 const SERVER_RESULTS: ReadonlySet<string> = new Set(SERVER_RESULT_TYPES)
 
-/** Raw tokens of one block; `json` is the block's own text, read only where the block says nothing better. */
+/** Raw tokens of one block. `json` is the block's own text, used only for types without a rule of their own. */
 export function estimateBlock(block: Block, json: JsonText): number {
   return Math.ceil(estimateByKind(block, json))
 }
@@ -45,7 +45,7 @@ function estimateByKind(block: Block, json: JsonText): number {
     case 'mcp_tool_use':
       return estimateCall(text(block, 'name'), member(block, 'input'))
     case 'thinking':
-      // Whichever is more: the text may be a summary or empty, and a foreign signature may seal nothing.
+      // The larger of the two: the text may be a summary or empty, and a foreign signature may seal nothing.
       return (
         THINKING_FRAME_TOKENS +
         Math.max(estimateText(text(block, 'thinking')), estimateSealed(text(block, 'signature')))
@@ -71,7 +71,7 @@ function estimateByKind(block: Block, json: JsonText): number {
   }
 }
 
-/** A call is not sent as JSON: its name, then each parameter by name. */
+/** A call is not sent as JSON, but as its name, then each parameter by name. */
 function estimateCall(name: string, input: unknown): number {
   const call = TOOL_USE_FRAME_TOKENS + estimateText(name)
   if (!isJsonObject(input)) return call + estimateJson(input)
@@ -86,14 +86,14 @@ function estimateContent(content: unknown): number {
   return content.reduce<number>((sum, part: unknown) => sum + estimatePart(part), 0)
 }
 
-/** A block inside another: text has no frame there. */
+/** A block inside another, where text has no frame. */
 function estimatePart(part: unknown): number {
   if (!isJsonObject(part) || typeof part['type'] !== 'string') return estimateJson(part)
   if (part['type'] === 'text') return estimateText(text(part, 'text'))
   return estimateByKind({ ...part, type: part['type'] }, JSON.stringify(part))
 }
 
-/** A string as its text; anything else as JSON, with sealed contents for what they hold. */
+/** A string as its text; anything else as JSON, with sealed contents estimated as such. */
 function estimateJson(value: unknown): number {
   if (value === undefined) return 0
   if (typeof value === 'string') return estimateText(value)

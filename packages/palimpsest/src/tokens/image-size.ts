@@ -1,11 +1,11 @@
-// Width and height from the first bytes of an image, where its format states them there.
+// Width and height from the first bytes of an image, if its format has them there.
 
 export interface ImageSize {
   readonly width: number
   readonly height: number
 }
 
-/** A JPEG states its size behind its metadata; what lies further in is not looked for. */
+/** A JPEG has its size after its metadata; beyond this many characters it is not searched. */
 const HEAD_CHARS = 64 * 1024
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
@@ -29,7 +29,7 @@ function readSize(bytes: Uint8Array): ImageSize | undefined {
   return undefined
 }
 
-/** Segments `FF xx length …` up to the first frame header (C0–CF, without the three that share the range). */
+/** Segments `FF xx length …` up to the first frame header (C0–CF, except the three that share the range). */
 function readJpegSize(bytes: Uint8Array): ImageSize | undefined {
   let at = 2
   while (at + 9 < bytes.length && bytes[at] === 0xff) {
@@ -41,7 +41,7 @@ function readJpegSize(bytes: Uint8Array): ImageSize | undefined {
   return undefined
 }
 
-/** The three WebP chunks that carry a size: lossy, lossless, extended. */
+/** The three WebP chunks that contain a size: lossy, lossless, extended. */
 function readWebpSize(bytes: Uint8Array): ImageSize | undefined {
   const chunk = String.fromCharCode(...bytes.slice(12, 16))
   switch (chunk) {

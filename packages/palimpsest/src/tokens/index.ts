@@ -1,4 +1,4 @@
-// palimpsest/tokens: how large a conversation is, how large it may be, and where the thresholds lie.
+// palimpsest/tokens: how large a conversation is, how large it may be, and where the thresholds are.
 
 import '../require-runtime.ts'
 

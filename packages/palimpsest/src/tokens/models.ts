@@ -2,17 +2,17 @@ import { isJsonObject, type JsonObject } from '../wire/json.ts'
 import { findModelFacts, unknownModelFacts, type ModelFacts, type ThinkingMode } from '../wire/model-facts.ts'
 import { LIMIT_TOKENS_MIN } from './doubt-limit.ts'
 
-// The registry: the table, overlaid by what `GET /v1/models` reports and by limits that overflow errors taught. Plain data, so that
-// it can be stored and given away; whoever holds one passes it on.
+// The registry: the table, overlaid with what `GET /v1/models` reports and with limits learned from overflow errors. Plain data, so that it
+// can be stored and passed on.
 
 export interface Models {
-  /** By table id, or by the reported id where the table has none. */
+  /** By table id, or by the reported id if the table has none. */
   readonly reported: { readonly [id: string]: ReportedModel }
-  /** Tokens, by model and endpoint. */
+  /** Learned limits in tokens, by model and endpoint. */
   readonly learned: { readonly [modelAndEndpoint: string]: number }
 }
 
-/** The part of a `ModelInfo` that is of use here; absent where the provider says nothing. */
+/** The part of a `ModelInfo` that we use; absent where the provider says nothing. */
 export interface ReportedModel {
   readonly maxInput?: number | undefined
   readonly maxOutput?: number | undefined
@@ -24,11 +24,11 @@ export interface ReportedModel {
 
 export interface ResolvedModel {
   readonly facts: ModelFacts
-  /** False: neither table nor provider knows the model, and the facts are cautious guesses. */
+  /** False: neither the table nor the provider knows the model, and the facts are cautious guesses. */
   readonly known: boolean
   /** Only the provider knows it. */
   readonly isReported?: boolean | undefined
-  /** What this endpoint refused to exceed. */
+  /** Largest prompt in tokens, learned from a refusal of this endpoint. */
   readonly learnedLimit?: number
 }
 
@@ -36,7 +36,7 @@ export const NO_MODELS: Models = { reported: {}, learned: {} }
 
 const THINKING_MODES: readonly ThinkingMode[] = ['adaptive', 'enabled', 'disabled', 'between_tools']
 
-/** What is believed of a model. `id` without `[1m]`; `endpoint` is any stable name of the place it is asked at. */
+/** What we assume about a model. `id` without `[1m]`; `endpoint` is any stable name for where the model is asked. */
 export function resolveModel(models: Models, id: string, endpoint: string): ResolvedModel {
   const table = findModelFacts(id)
   const reported = believable(models.reported[table?.id ?? id], table)
@@ -50,7 +50,7 @@ export function resolveModel(models: Models, id: string, endpoint: string): Reso
   }
 }
 
-/** A window that cannot be: what the table knows is right to that extent, and no model takes less than this. */
+/** A reported window outside these shares of the table's cannot be true. */
 const BELIEVED_SHARE_MIN = 0.5
 const BELIEVED_SHARE_MAX = 10
 
@@ -67,7 +67,7 @@ function believable(
   return others
 }
 
-/** The registry with the answer of `GET /v1/models` or `GET /v1/models/{id}`. What cannot be read is left out. */
+/** The registry with the answer of `GET /v1/models` or `GET /v1/models/{id}` added. Unreadable parts are skipped. */
 export function withReportedModels(models: Models, body: unknown): Models {
   const infos = isJsonObject(body) && Array.isArray(body['data']) ? body['data'] : [body]
   const reported = { ...models.reported }
@@ -78,7 +78,7 @@ export function withReportedModels(models: Models, body: unknown): Models {
   return { ...models, reported }
 }
 
-/** Under which a limit is kept: what is asked elsewhere, or by another name, has limits of its own. */
+/** The key of a learned limit: the same model at another endpoint, or under another name, has limits of its own. */
 export function learnedKey(id: string, endpoint: string): string {
   return `${findModelFacts(id)?.id ?? id} ${endpoint}`
 }

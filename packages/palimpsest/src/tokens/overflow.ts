@@ -1,21 +1,21 @@
 import type { ProviderFailure } from '../errors.ts'
 import { isJsonObject, parseJson } from '../wire/json.ts'
 
-// "The prompt is too long" has no code of its own at most providers, so it is told by its wording. One row a wording; what it names
-// of sizes is taken, because a limit learned here beats any table.
+// "The prompt is too long" has no code of its own at most providers, so it is recognized by its wording. One row per wording; the sizes
+// that it names are used, because a limit learned here beats any table.
 
 export interface Overflow {
-  /** Which bound was hit: input alone, input plus the output asked for, or the bytes of the request. */
+  /** Which bound was hit: input alone, input plus requested output, or the bytes of the request. */
   readonly kind: 'input' | 'input-and-output' | 'request-bytes'
-  /** The window, in tokens, as the error states it. */
+  /** The window in tokens, as stated by the error. */
   readonly limit?: number | undefined
   /** Tokens of the input. */
   readonly used?: number | undefined
-  /** How many tokens must go for this very request to fit. */
+  /** How many tokens must go for this request to fit. */
   readonly excess?: number | undefined
 }
 
-/** Reads an error text, an error body, or an error event; undefined when it is about something else. */
+/** Reads an error text, an error body, or an error event; undefined if it is about something else. */
 export function parseOverflow(error: unknown): Overflow | undefined {
   const found = gather(error)
   if (found.texts.some(isThrottling)) return undefined
@@ -27,7 +27,7 @@ export function parseOverflow(error: unknown): Overflow | undefined {
     : undefined
 }
 
-/** As an error of a provider has it. */
+/** In the form of a provider error. */
 export function overflowFailure({ kind, limit, used, excess }: Overflow): ProviderFailure {
   return {
     kind: 'context-overflow',
@@ -41,14 +41,14 @@ export function overflowFailure({ kind, limit, used, excess }: Overflow): Provid
 interface Numbers {
   readonly limit?: number
   readonly used?: number
-  /** Output asked for, where the error counts it in. */
+  /** Requested output, if the error includes it. */
   readonly output?: number
   readonly excess?: number
 }
 
 const N = String.raw`(\d[\d,_]*)`
 
-/** `Too many tokens` is a rate at one provider, so these go first. */
+/** At one provider, `Too many tokens` means a rate limit, so these are checked first. */
 const THROTTLING = [
   /^(?:throttling error|service unavailable):/i,
   /rate.?limit/i,
@@ -60,7 +60,7 @@ const THROTTLING = [
 
 type Group = keyof Numbers | 'total'
 
-/** A wording with numbers, and what each of its groups is. Earlier rows are more precise. */
+/** A wording with numbers, and the meaning of each group. Earlier rows are more precise. */
 const WORDINGS: readonly { readonly wording: RegExp; readonly groups: readonly Group[] }[] = [
   row(`too long: ${N} tokens > ${N} maximum`, ['used', 'limit']),
   row(`exceed context limit: ${N} \\+ ${N} > ${N}`, ['used', 'output', 'limit']),
@@ -140,7 +140,7 @@ const BARE_WORDINGS = [
   /ContextWindowExceeded/,
   /reduce the length of the (?:messages|prompt|input)/i,
   /too large for model with/i,
-  // A provider that answers overflow with nothing at all.
+  // One provider answers an overflow with no body at all.
   /^4(?:00|13) status code \(no body\)/i,
 ]
 
@@ -175,7 +175,7 @@ function findTextNumbers(texts: readonly string[]): Numbers | undefined {
   return undefined
 }
 
-/** Input may be named in several parts; they add up. */
+/** The input may be named in several parts, which add up. */
 function readGroups(values: readonly (string | undefined)[], groups: readonly Group[]): Numbers {
   const numbers: { -readonly [name in keyof Numbers]: Numbers[name] } = {}
   for (const [index, name] of groups.entries()) {
@@ -187,7 +187,7 @@ function readGroups(values: readonly (string | undefined)[], groups: readonly Gr
   return numbers
 }
 
-/** The server that states both numbers in fields of their own. */
+/** One server states both numbers in fields of their own. */
 function findFieldNumbers(found: Gathered): Numbers | undefined {
   const used = found.numbers.get('n_prompt_tokens')
   const limit = found.numbers.get('n_ctx')
@@ -203,14 +203,14 @@ interface Gathered {
   readonly numbers: Map<string, number>
 }
 
-/** Bodies nest a few levels, wrappers of wrappers a few more. */
+/** Bodies nest a few levels, and wrappers of wrappers a few more. */
 const DEPTH_MAX = 8
 const TEXTS_MAX = 64
 
-/** All texts and numbers of an error, whatever its shape: bodies are objects, arrays, or JSON inside a text inside a body. */
-/** A sentence is shorter; what is longer is a page, and its every word would be tried as the beginning of one. */
+/** A sentence is shorter; a longer text is a page, and trying every word as the beginning of a wording would be slow. */
 const WORDING_CHARS_MAX = 4_000
 
+/** All texts and numbers of an error, whatever its shape: bodies are objects, arrays, or JSON inside a text inside a body. */
 function gather(error: unknown): Gathered {
   const found: Gathered = { texts: [], numbers: new Map() }
   visit(error, '', 0)

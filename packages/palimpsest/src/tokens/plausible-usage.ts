@@ -4,39 +4,40 @@ import { promptTokens, type Usage } from '../wire/usage.ts'
 import { factorOf, startCalibration } from './calibrate.ts'
 import { estimateText } from './estimate-text.ts'
 
-// Whether a figure that a provider reports can be true of what was sent. Everything that decides by size begins from such figures: one that is
-// twenty times too large compacts a conversation that is almost empty and then refuses it for ever, one that is too small never compacts at all.
+// Whether a figure that a provider reports can be true for what was sent. Everything that decides by size starts from such figures: one
+// that is twenty times too large compacts an almost empty conversation and then refuses it permanently, and one that is too small never
+// compacts.
 
-/** No vocabulary is further from what is known of its family, the same as calibration takes it. */
+/** No vocabulary deviates further from its family's; the same as in calibration. */
 const MORE_MAX = 2
-/** What a provider may add unseen: instructions for tools, reminders, a gateway's own words. */
+/** What a provider may add invisibly: instructions for tools, reminders, a gateway's own text. */
 const HIDDEN_TOKENS_MAX = 10_000
-/** Of all but thinking, which some providers leave out. Fewer cannot be. */
+/** Share of everything except thinking, which some providers omit. Fewer tokens are impossible. */
 const LEAST_SHARE = 1 / 8
-/** By so much an estimate may be too small. */
+/** How much larger than the estimate the true size may be. */
 const WINDOW_ERROR_MAX = 1.5
-/** Below it a prompt is mostly frame, and says nothing. */
+/** A smaller prompt is mostly frame, and says nothing. */
 const LEAST_TOKENS = 1_000
-/** Beyond what is estimated of them: the largest image that any model takes whole; a document of a hundred full pages. */
+/** Tokens beyond the estimate: the largest image that any model accepts unscaled; a document of a hundred full pages. */
 const IMAGE_TOKENS_MAX = 5_000
 const DOCUMENT_TOKENS_MAX = 300_000
 
-/** Characters per token of almost everything: what lies between needs no closer look. */
+/** Characters per token of almost every text: figures in this range need no closer check. */
 const CHARS_USUAL = { least: 2.5, most: 6 } as const
 
-/** What a usage says of the prompt, each of its samplings included; `facts` where the model is known. */
+/** Checks what a usage says about the prompt, including each of its samplings; `facts` if the model is known. */
 export function isPlausiblePrompt(usage: Usage, body: JsonText, facts: ModelFacts | undefined): boolean {
   const all = [usage, ...(usage.iterations ?? [])].map((one) => promptTokens({ ...one, iterations: null }))
-  // A summary that the provider made is in its samplings alone.
+  // A summary that the provider made is only in its samplings.
   const tokens = promptTokens(usage) || Math.max(...all)
   const isUsual = (one: number): boolean =>
     one * CHARS_USUAL.least <= body.length && one * CHARS_USUAL.most >= body.length
   if (!(tokens > 0)) return false
-  // Pictures are long texts and few tokens.
+  // Images are long texts but few tokens.
   if (!body.includes('"data":"') && all.every((one) => one === 0 || isUsual(one))) return true
   const estimated = estimatePrompt(body, facts)
   if (isMore(Math.max(...all), { body, facts, estimated })) return false
-  // Without its thinking a prompt is no larger: that is looked at only where it can matter.
+  // Without its thinking a prompt is smaller; that is only computed if it can matter.
   return tokens >= LEAST_SHARE * estimated || tokens >= leastTokens(body, facts)
 }
 
@@ -51,7 +52,7 @@ interface Sent {
   readonly estimated: number
 }
 
-/** Than can have been sent. */
+/** More tokens than can have been sent. */
 function isMore(tokens: number, { body, facts, estimated }: Sent): boolean {
   const windowMax = Math.max(facts?.contextWindow ?? Infinity, facts?.capabilities.extendedWindow ?? 0)
   // What was sent and answered may show that the window is larger than the table says.
@@ -59,13 +60,13 @@ function isMore(tokens: number, { body, facts, estimated }: Sent): boolean {
   const media =
     count(body, '"type":"image"') * IMAGE_TOKENS_MAX + count(body, '"type":"document"') * DOCUMENT_TOKENS_MAX
   const most = MORE_MAX * estimated + HIDDEN_TOKENS_MAX + media
-  // Runs are looked for only where they can matter.
+  // Runs are only searched if they can matter.
   return tokens > most && tokens > most + charsInRuns(body)
 }
 
 /**
- * Marks, capitals or blanks in a row. The estimate takes them for borders and names, a few tokens however long; a vocabulary that has no such
- * piece needs up to one token for each.
+ * Runs of marks, capitals or blanks. The estimate treats them as borders and names, a few tokens however long; a vocabulary without such a
+ * piece needs up to one token per character.
  */
 const RUNS = /[!-/:-@[-`{-~]{4,}|[A-Z]{8,}|([^\w\s])\1{15,}| {16,}/g
 
@@ -75,7 +76,10 @@ function charsInRuns(body: JsonText): number {
   return chars
 }
 
-/** The answer to a request. A thought that is not shown is in it, so its text bounds nothing; what was asked for and what the model can write do. */
+/**
+ * Checks the output of an answer. It includes thinking that is not shown, so its text sets no bound; the requested length and the model's
+ * maximum do.
+ */
 export function isPlausibleOutput(
   { output_tokens: tokens, iterations }: Pick<Usage, 'output_tokens' | 'iterations'>,
   { maxTokens, facts }: { readonly maxTokens: number | undefined; readonly facts: ModelFacts | undefined },
@@ -84,23 +88,23 @@ export function isPlausibleOutput(
   return tokens <= most && (iterations ?? []).every((one) => one.output_tokens <= most)
 }
 
-/** What any model may write. */
+/** The output that any model may have. */
 const OUTPUT_TOKENS_LEAST = 128_000
 
-/** Of a whole request, by its text alone. */
+/** Estimates a whole request from its text alone. */
 export function estimatePrompt(body: JsonText, facts: ModelFacts | undefined): number {
   const factor = facts ? factorOf(startCalibration(facts.tokenizer)) : 1
   return Math.ceil(factor * estimateText(body.replaceAll(MEDIA_DATA, '')))
 }
 
-/** Pictures, documents and seals in letters. Their size says nothing of how many tokens they are. */
+/** Images, documents and seals as letters. Their length says nothing about their tokens. */
 const MEDIA_DATA = /"(?:data|signature|encrypted_content)":"[A-Za-z0-9+/=]{512,}"/g
 const THINKING = /"thinking":"(?:[^"\\]|\\.)*"/g
 
-/** One character each to whoever counts, and two to six here. */
+/** One character each for a tokenizer, but two to six here. */
 const ESCAPES = /\\(?:u[\dA-Fa-f]{4}|.)/g
 
-/** In a string of JSON no quote stands by itself, so these are never words of a message. */
+/** Inside a JSON string every quote is escaped, so this never counts words of a message. */
 function count(text: string, part: string): number {
   let found = 0
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found++

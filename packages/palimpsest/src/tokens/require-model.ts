@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts'
 
-/** What a program names as its model, before anything is begun with it. */
+/** Checks the model that a program names, before anything starts with it. */
 export function requireModel(model: unknown): void {
   if (typeof model === 'string' && model !== '') return
   throw new UsageError(

@@ -1,9 +1,9 @@
 import { UsageError } from '../errors.ts'
 
-/** Less holds no request. */
+/** A smaller window holds no request. */
 const WINDOW_TOKENS_MIN = 1_000
 
-/** What a program gives as the window, before anything is begun with it. */
+/** Checks the window that a program gives, before anything starts with it. */
 export function requireWindow(window: number | undefined): number | undefined {
   if (window === undefined || (Number.isFinite(window) && window >= WINDOW_TOKENS_MIN)) return window
   throw new UsageError(

@@ -1,8 +1,8 @@
-// Settings as people write them, in an environment variable or a file. A value that cannot be meant is ignored, and a sentence says
-// so; nothing here decides whether to print it.
+// Settings as people write them, in an environment variable or a file. An invalid value is ignored and a sentence says so; the caller
+// decides whether to print it.
 
 export interface Setting<T> {
-  /** Absent when nothing was set, or nothing that could be understood. */
+  /** Absent if nothing was set, or nothing understandable. */
   readonly value?: T
   readonly warning?: string
 }
@@ -10,7 +10,7 @@ export interface Setting<T> {
 const ON = new Set(['1', 'true', 'yes', 'on'])
 const OFF = new Set(['', '0', 'false', 'no', 'off'])
 
-/** A switch is on or off; what it cannot understand counts as off. */
+/** A switch is on or off; a value that it does not understand counts as off. */
 export function parseSwitch(
   name: string,
   text: string | undefined,
@@ -48,9 +48,9 @@ export function parseWorkingWindow(name: string, text: string | undefined): Sett
 }
 
 export interface CompactionSwitches {
-  /** Any compaction at all, a manual one included. */
+  /** Compaction of any kind, including a manual one. */
   readonly manual: boolean
-  /** Whatever starts by itself, the answer to an overflow included. */
+  /** Everything that starts automatically, including the reaction to an overflow. */
   readonly auto: boolean
   readonly warnings: readonly string[]
 }
@@ -60,7 +60,7 @@ export function readCompactionSwitches(said: {
   readonly disableCompact?: string | undefined
   /** `DISABLE_AUTO_COMPACT` */
   readonly disableAutoCompact?: string | undefined
-  /** The setting; on where it is absent. */
+  /** The setting. Absent: on. */
   readonly autoCompactEnabled?: boolean | undefined
 }): CompactionSwitches {
   const all = parseSwitch('DISABLE_COMPACT', said.disableCompact)

@@ -1,19 +1,19 @@
-// The code units of a text as numbers in a row. To ask a string for one unit at a time takes ten times longer than to have all of it written
-// out as UTF-8, which engines do at the speed of memory, and to read that. What runs over every character that is sent reads them here.
+// The code units of a text as numbers. Asking a string for one unit at a time takes ten times longer than encoding all of it as UTF-8,
+// which engines do at memory speed, and reading that. All code that runs over every character that is sent reads the units here.
 
-/** Fits into the nearest cache of a processor. A multiple of 8: whole blocks of a hash. */
+/** Fits into a processor's fastest cache. A multiple of 8, so that hash blocks are complete. */
 export const UNITS_MAX = 4096
-/** What one unit takes at most in UTF-8; a pair takes 4. */
+/** Most UTF-8 bytes per unit; a surrogate pair takes 4. */
 const BYTES_EACH_MAX = 3
 
 const ENCODER = new TextEncoder()
-/** Scratch: written and read between two calls, never kept. */
+/** Scratch space: written and read between two calls, never kept. */
 const BYTES = new Uint8Array(UNITS_MAX * BYTES_EACH_MAX)
 const UNITS = new Uint16Array(UNITS_MAX)
-/** Stands for half a pair, and for itself. */
+/** Encodes a lone surrogate, and itself. */
 const REPLACEMENT = 0xfffd
 
-/** Of a text of at most `UNITS_MAX` units. They lie in the first places, until the next call. */
+/** Returns the units of a text with at most `UNITS_MAX` units, in the first places of a buffer that is valid until the next call. */
 export function codeUnits(text: string): Uint16Array {
   const { written } = ENCODER.encodeInto(text, BYTES)
   if (written === text.length) UNITS.set(BYTES.subarray(0, written))

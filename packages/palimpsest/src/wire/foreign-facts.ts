@@ -22,12 +22,12 @@ const WINDOW_GUESS = 200_000
 const OUTPUT_GUESS = 64_000
 const CACHE_MINIMUM_GUESS = 1_024
 
-/** What to believe of a model of which nothing is known but that it is not Claude. It has no price. */
+/** What to assume about a model of which we only know that it is not Claude. It has no price. */
 export function unknownForeignFacts(id: string): ModelFacts {
   return {
     id,
     vendor: 'other',
-    // The estimate's own unit, so that nothing is scaled before something is known.
+    // The unit of the estimate itself, so that nothing is scaled before something is known.
     tokenizer: 'claude-4',
     contextWindow: WINDOW_GUESS,
     maxOutput: OUTPUT_GUESS,

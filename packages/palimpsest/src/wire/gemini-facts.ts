@@ -8,7 +8,7 @@ const MAX_OUTPUT = 65_536
 const MAX_OUTPUT_ARGON = 32_768
 const INPUT_STEP = 200_000
 const CACHE_MINIMUM_GUESS = 1_024
-/** Where no source states the read price. */
+/** Used if no source states the read price. */
 const READ_DIVISOR = 10
 
 export const GEMINI_FACTS: readonly ModelFacts[] = [
@@ -37,7 +37,7 @@ function model(id: string, prices: readonly PriceTier[], maxOutput = MAX_OUTPUT)
   }
 }
 
-/** Writing costs what input costs; storage by the hour is not counted here. */
+/** A cache write costs the input price; hourly storage is not counted. */
 function price(input: number, output: number, read?: number): PriceTier {
   const assumed: readonly PriceName[] =
     read === undefined ? ['write5m', 'write1h', 'read'] : ['write5m', 'write1h']

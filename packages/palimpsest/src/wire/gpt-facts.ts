@@ -1,19 +1,19 @@
 import type { ModelFacts, PriceName, PriceTier } from './model.ts'
 import { FOREIGN_CAPABILITIES, FOREIGN_THINKING } from './foreign-facts.ts'
 
-// Facts for counting and pricing only: these models are reached through another protocol, so nothing of the Messages API applies.
+// Facts for counting and pricing only: these models use another protocol, so nothing of the Messages API applies.
 
 const WINDOW_WIDE = 1_050_000
 const WINDOW_NARROW = 400_000
-/** The narrow ones accept no more input; the wide ones charge more above it. */
+/** Narrow models accept no more input; wide models charge more above it. */
 const INPUT_STEP = 272_000
 const INPUT_FACTOR_ABOVE_STEP = 2
 const OUTPUT_FACTOR_ABOVE_STEP = 1.5
 const MAX_OUTPUT = 128_000
 const CACHE_MINIMUM_GUESS = 1_024
-/** Where no source states the read price. */
+/** Used if no source states the read price. */
 const READ_DIVISOR = 10
-/** Since 5.6 a cache write is billed; before, it costs what input costs. */
+/** Since 5.6, cache writes are billed extra; before that, they cost the input price. */
 const WRITE_RATIO = 1.25
 
 export const GPT_FACTS: readonly ModelFacts[] = [
@@ -27,7 +27,7 @@ export const GPT_FACTS: readonly ModelFacts[] = [
   wide({ id: 'gpt-5.6-luna', input: 0.2, output: 1.2, billsWrites: true }),
   wide({ id: 'gpt-5.5', input: 5, output: 30 }),
   wide({ id: 'gpt-5.4', input: 2.5, output: 15 }),
-  // No source states its prices: those of 5.2 stand in.
+  // No source states its prices, so those of 5.2 are used.
   narrow({ id: 'gpt-5.3-codex', input: 1.75, output: 14, assumed: ['input', 'output'] }),
   narrow({ id: 'gpt-5.2', input: 1.75, output: 14 }),
   narrow({ id: 'gpt-5.1', input: 1.25, output: 10 }),

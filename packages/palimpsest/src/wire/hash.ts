@@ -1,5 +1,5 @@
-// 128-bit MurmurHash3 over UTF-16 code units: fast, no dependency, the same everywhere. It names prefixes; it guards nothing. A
-// collision would cost one refused request. Signatures of the simulator use a keyed hash of their own.
+// 128-bit MurmurHash3 over UTF-16 code units: fast, no dependency, the same everywhere. It identifies prefixes and protects nothing. A
+// collision would cost one refused request. The simulator's signatures use a keyed hash of their own.
 
 import { codeUnits, UNITS_MAX } from './code-units.ts'
 
@@ -51,7 +51,7 @@ export function chainHash(chain: Hash, text: string): Hash {
   return linkHash(chain, hashText(text))
 }
 
-/** The same link where the text's own hash is known already. */
+/** The same link if the text's own hash is known already. */
 export function linkHash(chain: Hash, textHash: Hash): Hash {
   return hashText(chain + textHash)
 }
@@ -83,7 +83,7 @@ function avalanche(h: number): number {
   return h ^ (h >>> 16)
 }
 
-/** 32 digits in one call: a chain of short strings costs more than the hash itself. */
+/** 32 digits in one call: concatenating short strings costs more than the hash itself. */
 function print(a: number, b: number, c: number, d: number): Hash {
   // prettier-ignore
   return String.fromCharCode(

@@ -8,12 +8,12 @@ const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
 /**
- * Levels of nesting from which on an object is not taken in. `JSON.parse` reads any depth, but nothing that walks a value does: printing it
- * again overflows the stack. Parsers in other languages stop at 128, and no tool takes an input of more than a few.
+ * Deepest nesting that is accepted. `JSON.parse` reads any depth, but nothing that walks a value does: serializing it again overflows the
+ * stack. Parsers in other languages stop at 128, and no tool needs an input with more than a few levels.
  */
 export const JSON_DEPTH_MAX = 100
 
-/** Whether a text nests deeper than is taken in. It need not be valid JSON. */
+/** Whether a text is nested deeper than accepted. It need not be valid JSON. */
 export function isTooDeep(text: JsonText): boolean {
   let depth = 0
   let inString = false

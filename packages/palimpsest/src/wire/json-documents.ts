@@ -1,7 +1,7 @@
 import { parseJsonObject, skipNested, type JsonObject, type JsonText } from './json.ts'
 
-// Lines of files that programs append to: where a writer was killed, or two wrote at once, one line holds two documents, or the torn
-// beginning of one and another that is whole.
+// Lines of files that programs append to. If a writer was killed, or two wrote at the same time, one line may contain two documents, or the
+// torn beginning of one and another that is complete.
 
 export interface FoundDocument {
   readonly value: JsonObject
@@ -12,14 +12,14 @@ export interface FoundDocument {
 
 export interface FoundDocuments {
   readonly documents: readonly FoundDocument[]
-  /** Characters that belong to none of them: torn beginnings, zeros, stray commas. */
+  /** Characters that belong to no document: torn beginnings, zeros, stray commas. */
   readonly skipped: number
 }
 
-/** Looking past a torn beginning reads parts of the line again; past so many lines' worth it is given up. */
+/** Skipping a torn beginning reads parts of the line again; after this many times the line's length it gives up. */
 const SCANS_MAX = 8
 
-/** The JSON objects of a line, in order. Text that is one object is one document. */
+/** The JSON objects of a line, in order. A text that is one object is one document. */
 export function findDocuments(line: JsonText): FoundDocuments {
   const documents: FoundDocument[] = []
   let budget = line.length * SCANS_MAX
@@ -37,7 +37,7 @@ export function findDocuments(line: JsonText): FoundDocuments {
       continue
     }
     isTorn = true
-    // In a string every quote is escaped: this is no text of a message.
+    // Inside a string every quote is escaped, so this cannot be text of a message.
     const next = line.indexOf('{"', at + 1)
     const stop = next === -1 ? line.length : next
     skipped += stop - at
@@ -46,7 +46,7 @@ export function findDocuments(line: JsonText): FoundDocuments {
   return { documents, skipped: skipped + Math.max(0, line.length - at) }
 }
 
-/** For the user: what was found on such a line, and that nothing went. Undefined for a line like any other. */
+/** For the user: what was found on such a line, and that nothing was lost. Undefined for a normal line. */
 export function documentsRemark({ documents, skipped }: FoundDocuments): string | undefined {
   const count = documents.length
   if (count === 0 || (count === 1 && skipped === 0)) return undefined
@@ -60,18 +60,18 @@ export function documentsRemark({ documents, skipped }: FoundDocuments): string 
 
 const RECORD_KEYS = ['uuid', 'timestamp', 'sessionId', 'leafUuid', 'messageId'] as const
 
-/** A whole line of a session file, and not a part of the torn one before it. */
+/** A complete line of a session file, and not a part of the torn one before it. */
 function isRecord(value: JsonObject): boolean {
   return typeof value['type'] === 'string' && RECORD_KEYS.some((key) => typeof value[key] === 'string')
 }
 
-/** A document ends here: the line does, or another begins. */
+/** A document ends here: the line ends, or another document begins. */
 function isBorder(line: string, end: number): boolean {
   const next = skipGap(line, end)
   return next >= line.length || line.charAt(next) === '{'
 }
 
-/** Past white space and the zeros that a file system leaves after a power failure. */
+/** Skips white space, and the zeros that a file system leaves after a power failure. */
 function skipGap(line: string, at: number): number {
   let code = line.charCodeAt(at)
   while (code === 32 || code === 9 || code === 10 || code === 13 || code === 0) code = line.charCodeAt(++at)

@@ -1,5 +1,5 @@
-// JSON as text that must survive. `JSON.parse` then `JSON.stringify` may change bytes (1.0, 1e3, big integers, integer-like keys
-// move to the front), and prefix bytes are the product. So texts are cut at their own borders, never printed again.
+// JSON as text whose bytes must not change. `JSON.parse` followed by `JSON.stringify` may change bytes (1.0, 1e3, big integers,
+// integer-like keys move to the front), and prefix bytes are the product. So texts are cut at their own borders, never serialized again.
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export interface JsonObject {
@@ -16,7 +16,7 @@ const CLOSE_BRACKET = 93
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
-/** The members of an object's text, in order, each value as its own text. The text must be valid JSON. */
+/** The members of an object's text, in order, with the text of each value. The text must be valid JSON. */
 export function splitObject(text: JsonText): { key: string; value: JsonText }[] {
   return scanObject(text).map(({ key, valueStart, valueEnd }) => ({
     key,
@@ -36,17 +36,17 @@ export function splitArray(text: JsonText): JsonText[] {
   return elements
 }
 
-/** The text of one member's value, or undefined. With repeated keys the last one counts, as in `JSON.parse`. */
+/** The text of one member's value, or undefined. If a key is repeated, the last one counts, as in `JSON.parse`. */
 export function findMember(text: JsonText, key: string): JsonText | undefined {
   return splitObject(text).findLast((member) => member.key === key)?.value
 }
 
 /**
- * The object's text without the named member; the same text where it has none. Nothing else changes, white space included, so that
- * an object with and without a marker differ by the marker alone. The key is a plain word: letters, digits, underscores.
+ * The object's text without the named member; the same text if it has none. Nothing else changes, including white space, so that an object
+ * with and without a marker differs only by the marker. The key is a plain word: letters, digits, underscores.
  */
 export function withoutMember(text: JsonText, key: string): JsonText {
-  // A plain word can be spelt otherwise only by `\u` escapes.
+  // A plain word can only be spelled differently with `\u` escapes.
   if (!text.includes(`"${key}"`) && !text.includes('\\u')) return text
   const members = scanObject(text)
   const first = members[0]
@@ -55,14 +55,14 @@ export function withoutMember(text: JsonText, key: string): JsonText {
   let kept = ''
   for (const [index, member] of members.entries()) {
     if (member.key === key) continue
-    // A member brings the comma and the white space before it, unless it now stands first.
+    // A member keeps the comma and white space before it, unless it is now the first.
     const gapStart = kept === '' ? member.keyStart : (members[index - 1]?.valueEnd ?? member.keyStart)
     kept += text.slice(gapStart, member.valueEnd)
   }
   return text.slice(0, first.keyStart) + kept + text.slice(last.valueEnd)
 }
 
-/** The object's text with one more member at its end. */
+/** The object's text with another member at its end. */
 export function withMember(text: JsonText, key: string, value: JsonText): JsonText {
   const body = text.slice(0, text.lastIndexOf('}'))
   const separator = body.trimEnd().endsWith('{') ? '' : ','
@@ -73,12 +73,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** `Array.isArray` does not tell a list that is only read from other JSON. */
+/** `Array.isArray` does not narrow a readonly list of JSON. */
 export function isJsonList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** The value of a text from outside, for whoever has nothing to say about a text that is no JSON: undefined then. */
+/** Parses a text from outside. Undefined if it is not JSON, for callers that have nothing to say about that. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -87,7 +87,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The same, where only an object is of use. */
+/** The same for callers that can only use an object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text)
   return isJsonObject(value) ? value : undefined
@@ -145,7 +145,7 @@ function skipValue(text: string, at: number): number {
   return end
 }
 
-/** Where an object or array that begins here ends; the end of the text where it does not. */
+/** Where the object or array that begins here ends; the end of the text if it is not closed. */
 export function skipNested(text: string, at: number): number {
   let depth = 0
   for (let i = at; i < text.length; i++) {

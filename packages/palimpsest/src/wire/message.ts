@@ -4,8 +4,8 @@ import type { Tool } from './tool.ts'
 
 export type { CacheControl } from './cache-control.ts'
 
-// The Messages API's conversation as plain data, with the wire's own field names. Every type is open: fields and block types that
-// are not listed here pass through untouched, because nothing in between prints a block anew.
+// The Messages API's conversation as plain data, with the wire's own field names. Every type is open: fields and block types that are not
+// listed here pass through unchanged, because nothing serializes a block again.
 
 export type Role = 'user' | 'assistant' | 'system'
 
@@ -198,7 +198,7 @@ export type KnownBlock =
   | ToolChangeBlock
   | McpToolListingBlock
 
-/** Every block type this version knows, as data. The conformance test compares it with the published types. */
+/** Every block type that this version knows. The conformance test compares the list with the published types. */
 export const BLOCK_TYPES = [
   'text',
   'image',
@@ -221,7 +221,7 @@ export const BLOCK_TYPES = [
   'mcp_tool_listing',
 ] as const satisfies readonly KnownBlock['type'][]
 
-/** A block of a type that this version does not know. It is carried, never read. */
+/** A block of a type that this version does not know. It is passed on, never read. */
 export interface UnknownBlock {
   readonly type: string
   readonly [field: string]: Json | undefined

@@ -2,12 +2,12 @@
 
 export type Vendor = 'anthropic' | 'openai' | 'google' | 'other'
 
-/** Which vocabulary a model counts with. Claude 4.7 and later count about 30% more tokens for one text than those before. */
+/** The vocabulary that a model counts with. Claude 4.7 and later count about 30% more tokens for the same text than earlier versions. */
 export type TokenizerFamily = 'claude-4' | 'claude-4-7' | 'o200k' | 'gemini'
 
 export type PriceName = 'input' | 'output' | 'write5m' | 'write1h' | 'read'
 
-/** Prices in US dollars per million tokens, for requests whose input is at most `upToTokens` (the last tier has no bound). */
+/** Prices in US dollars per million tokens, for requests with at most `upToTokens` of input (the last tier has no limit). */
 export interface PriceTier {
   readonly upToTokens?: number
   readonly input: number
@@ -15,7 +15,7 @@ export interface PriceTier {
   readonly write5m: number
   readonly write1h: number
   readonly read: number
-  /** Prices that no source states: derived from the others by the vendor's usual ratio, or taken from the nearest sibling. */
+  /** Prices that no source states: derived from the others by the vendor's usual ratio, or taken from the closest sibling. */
   readonly assumed?: readonly PriceName[] | undefined
 }
 
@@ -24,7 +24,7 @@ export interface ModelFacts {
   readonly vendor: Vendor
   readonly tokenizer: TokenizerFamily
   readonly contextWindow: number
-  /** Where input alone is bounded below the window. */
+  /** Present if the input alone has a limit below the window. */
   readonly maxInput?: number
   readonly maxOutput: number
   readonly prices: readonly PriceTier[]
@@ -39,20 +39,20 @@ export interface ModelFacts {
 export type ThinkingMode = 'adaptive' | 'enabled' | 'disabled' | 'between_tools'
 
 export interface ThinkingFacts {
-  /** What `thinking.type` may say; anything else is refused. */
+  /** Accepted values of `thinking.type`; others are refused. */
   readonly modes: readonly ThinkingMode[]
-  /** A block is accepted only behind the very prefix it was made under. */
+  /** A block is accepted only after exactly the prefix that it was made under. */
   readonly bindsPrefix: boolean
   /** A block is accepted only from the account that it was made for. */
   readonly bindsAccount: boolean
-  /** Thinking of earlier turns stays in the prompt (else the provider strips it, and it is not counted). */
+  /** Thinking of earlier turns stays in the prompt. False: the provider strips it, and it is not counted. */
   readonly keptAcrossTurns: boolean
-  /** Other models whose blocks this one reads; its own it always reads. */
+  /** Other models whose blocks this one reads, in addition to its own. */
   readonly readsFrom: readonly string[]
 }
 
 export interface ModelCapabilities {
-  /** The window that the suffix `[1m]` or the beta header opens, where it is not the plain one. */
+  /** The window that the suffix `[1m]` or the beta header opens, if it differs from the plain one. */
   readonly extendedWindow?: number
   readonly onDemandCompaction: boolean
   readonly thresholdCompaction: boolean

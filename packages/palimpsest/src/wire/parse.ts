@@ -20,15 +20,15 @@ import {
 } from './shape.ts'
 import { DELTA_TYPES, EVENT_TYPES, type Delta, type StreamEvent } from './stream-event.ts'
 
-// The door. What comes from outside (a socket, a file) is `unknown` until one of these functions has seen it; behind them the types
-// hold. Only what we read is demanded; unknown fields, block types and events are kept. Whether the API would accept a request is
-// another question, and the simulator's.
+// The door. Data from outside (a socket, a file) is `unknown` until one of these functions has checked it; after that its types hold. Only
+// what we read is required; unknown fields, block types and events are kept. Whether the API would accept a request is a question for the
+// simulator.
 
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: Problem }
 
-/** An event of a type that this version does not know: to be passed on, not to be understood. */
+/** An event of a type that this version does not know. It is passed on, not interpreted. */
 export interface OtherEvent {
   readonly type: 'other'
   readonly event: JsonObject
@@ -46,7 +46,7 @@ export function parseResponse(value: unknown): Parsed<MessagesResponse> {
   return parsed(value, RESPONSE, isResponse)
 }
 
-/** A block of an answer, once it is whole. */
+/** A block of an answer, once it is complete. */
 export function parseBlock(value: unknown): Parsed<Block> {
   return parsed(value, BLOCK, isBlockShape)
 }
@@ -66,7 +66,7 @@ const serverUse = objectWith({ id: aString, name: aString, input: aValue })
 const serverResult = objectWith({ tool_use_id: aString })
 const toolChange = objectWith({ tool: anObject })
 
-/** What a block of each known type must have, but for blocks inside it. */
+/** What a block of each known type must have, except for blocks inside it. */
 const PLAIN_BLOCKS: { readonly [Type in KnownBlock['type']]: Shape } = {
   text: objectWith({ text: aString }),
   image: objectWith({ source: objectWith({ type: aString }) }),
@@ -96,7 +96,7 @@ const PLAIN_BLOCKS: { readonly [Type in KnownBlock['type']]: Shape } = {
   mcp_tool_listing: objectWith({ mcp_server_name: aString, tools: listOf(anObject) }),
 }
 
-/** Results hold no results, so blocks are looked for one level down and no further: no depth of nesting exhausts the stack. */
+/** Results contain no results, so blocks are only checked one level down: no depth of nesting exhausts the stack. */
 const BLOCK = byType({
   ...PLAIN_BLOCKS,
   tool_result: objectWith({
@@ -191,7 +191,7 @@ const DELTAS: { readonly [Type in Delta['type']]: Shape } = {
 
 const EVENTS: { readonly [Type in StreamEvent['type']]: Shape } = {
   message_start: objectWith({ message: RESPONSE }),
-  // A block begins empty, and not every field is there yet.
+  // A block begins empty, so some fields are still missing.
   content_block_start: objectWith({ index: aCount, content_block: objectWith({ type: aString }) }),
   content_block_delta: objectWith({ index: aCount, delta: byType(DELTAS) }),
   content_block_stop: objectWith({ index: aCount }),
@@ -213,7 +213,7 @@ function parsed<T>(value: unknown, shape: Shape, fits: (value: unknown) => value
   return fits(value) ? { ok: true, value } : { ok: false, problem: UNREACHABLE }
 }
 
-/** `fits` asks the same shape, so this is said by nobody. It is here to keep the types honest. */
+/** `fits` checks the same shape, so this never occurs. It keeps the types honest. */
 const UNREACHABLE: Problem = { path: '', expected: 'a value that fits', found: 'one that does not' }
 
 function isMessage(value: unknown): value is WireMessage {
@@ -240,7 +240,7 @@ function isEvent(value: unknown): value is StreamEvent {
   return EVENT(value, '') === undefined
 }
 
-/** An event, or the delta in one, of a type that stands in no table. */
+/** True for an event, or a delta in one, of a type that no table has. */
 function isOther({ type, delta }: JsonObject): boolean {
   if (!EVENT_TYPES.some((known) => known === type)) return true
   if (type !== 'content_block_delta' || !isJsonObject(delta)) return false

@@ -90,7 +90,7 @@ export interface McpServer {
   } | null
 }
 
-/** Another model to answer with when the first refuses. Further fields override the request's own. */
+/** Another model that answers if the first one refuses. Further fields override those of the request. */
 export interface Fallback {
   readonly model: string
   readonly max_tokens?: number | null
@@ -103,8 +103,8 @@ export interface Fallback {
 export type Speed = 'standard' | 'fast'
 
 /**
- * The body of `POST /v1/messages`. Betas, the user profile and the workspace travel in headers, so they are not part of it.
- * `temperature`, `top_p` and `top_k` are refused by the current API version and still sent by older clients.
+ * The body of `POST /v1/messages`. Betas, the user profile and the workspace are in headers, not in the body. The current API version
+ * refuses `temperature`, `top_p` and `top_k`, but older clients still send them.
  */
 export interface MessagesRequest {
   readonly model: string

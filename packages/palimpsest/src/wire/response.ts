@@ -15,7 +15,7 @@ export const STOP_REASONS = [
 
 export type StopReason = (typeof STOP_REASONS)[number]
 
-/** A reason this version does not know. Providers add some; a `switch` over reasons has a default. */
+/** A reason that this version does not know. Providers add new ones, so a `switch` over reasons has a default. */
 export type OtherStopReason = string & {}
 
 /** Why an answer was refused. */
@@ -35,7 +35,7 @@ export interface InputTransformation {
   readonly reason: string
 }
 
-/** What server-side context management took out of this request. */
+/** What server-side context management removed from this request. */
 export interface AppliedEdit {
   readonly type: string
   readonly cleared_tool_uses?: number

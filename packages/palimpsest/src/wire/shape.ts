@@ -1,11 +1,11 @@
 import { isJsonObject } from './json.ts'
 
-// Shapes of data that came from outside: what must be there and of what kind. What a shape does not name is left alone, so that
-// fields and types of a newer API pass through.
+// Shapes of data from outside: what must be there, and of what kind. What a shape does not name is left alone, so that fields and types of
+// a newer API pass through.
 
-/** What is wrong, where, in words for whoever made the data. */
+/** What is wrong and where, in words for whoever made the data. */
 export interface Problem {
-  /** `messages.3.content.0.tool_use_id`; empty for the value itself. */
+  /** Such as `messages.3.content.0.tool_use_id`; empty for the value itself. */
   readonly path: string
   readonly expected: string
   readonly found: string
@@ -22,7 +22,7 @@ export const aCount = kind(
 export const aNumber = kind('a number', (value) => typeof value === 'number')
 export const anObject = kind('an object', isJsonObject)
 
-/** Anything but absence. */
+/** Anything except undefined. */
 export const aValue = kind('a value', (value) => value !== undefined)
 
 export function literal(...allowed: readonly string[]): Shape {
@@ -30,7 +30,7 @@ export function literal(...allowed: readonly string[]): Shape {
   return kind(expected, (value) => typeof value === 'string' && allowed.includes(value))
 }
 
-/** Absent, null, or of the shape. */
+/** Absent, null, or of the given shape. */
 export function optional(shape: Shape): Shape {
   return (value, path) => (value === undefined || value === null ? undefined : shape(value, path))
 }
@@ -46,7 +46,7 @@ export function listOf(shape: Shape): Shape {
   }
 }
 
-/** A string, or of the shape. */
+/** A string, or of the given shape. */
 export function stringOr(shape: Shape): Shape {
   return (value, path) => (typeof value === 'string' ? undefined : shape(value, path))
 }
@@ -63,7 +63,7 @@ export function objectWith(fields: { readonly [name: string]: Shape }): Shape {
   }
 }
 
-/** An object whose `type` says what else must be there. A type that is not listed is carried as it is. */
+/** An object whose `type` determines what else must be there. Unlisted types pass as they are. */
 export function byType(shapes: { readonly [type: string]: Shape }): Shape {
   const known = new Map(Object.entries(shapes))
   return (value, path) => {
@@ -74,7 +74,7 @@ export function byType(shapes: { readonly [type: string]: Shape }): Shape {
   }
 }
 
-/** One sentence: where, what was expected, what is there. */
+/** One sentence: where, what was expected, what was found. */
 export function problemText({ path, expected, found }: Problem): string {
   return `${path === '' ? 'the value' : path}: expected ${expected}, found ${found}`
 }
@@ -87,7 +87,7 @@ function problem(path: string, expected: string, value: unknown): Problem {
   return { path, expected, found: describe(value) }
 }
 
-/** Enough of a found text to recognise it, not enough to leak it. */
+/** Longest text that is quoted: enough to recognize it, not enough to leak it. */
 const FOUND_CHARS_MAX = 40
 
 function describe(value: unknown): string {

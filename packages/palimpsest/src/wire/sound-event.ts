@@ -1,10 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from './json.ts'
 
-// What a stream tells beside the answer itself: figures, diagnoses, what the provider did to the request. Servers of other makes leave some of
-// it out or spell it otherwise, and no answer is worth less for that. So what is not sound is left out here, before the door; what the
-// answer is made of is judged there.
+// What a stream reports beside the answer itself: figures, diagnoses, what the provider did to the request. Other servers omit some of it
+// or spell it differently, and the answer is no worse for that. So invalid parts are removed here, before the door; the answer itself is
+// checked there.
 
-/** The event with its figures sound. Anything else is passed on as it is. */
+/** The event with only valid figures. Anything else is passed on as it is. */
 export function soundEvent(event: unknown): unknown {
   if (!isJsonObject(event)) return event
   const { type, message, delta } = event
@@ -25,7 +25,7 @@ const isCount: IsSound = (value) => Number.isInteger(value) && Number(value) >= 
 const isRecord: IsSound = isJsonObject
 const isTyped: IsSound = (value) => isJsonObject(value) && typeof value['type'] === 'string'
 
-/** Members that may be left out, and what each must be. */
+/** Optional members, and what each must be. */
 const MEMBERS: { readonly [name: string]: IsSound } = {
   stop_reason: isText,
   stop_sequence: isText,
@@ -90,7 +90,7 @@ const isIteration: IsSound = (value) =>
     value['cache_creation'] === null ||
     isCacheCreation(value['cache_creation']))
 
-/** A figure that must be there and is not counts as 0: whoever reads it takes that for "not reported". */
+/** A required figure that is missing counts as 0, which readers treat as "not reported". */
 function soundUsage(
   usage: Json | undefined,
   required: readonly string[] = ['input_tokens', 'output_tokens'],

@@ -37,7 +37,7 @@ export const DELTA_TYPES = [
   'compaction_delta',
 ] as const satisfies readonly Delta['type'][]
 
-/** Usage as the end of a stream reports it: cumulative, only what is known by then, and without the lifetimes of cache writes. */
+/** Usage as the end of a stream reports it: cumulative, with only what is known by then, and without the lifetimes of cache writes. */
 export interface DeltaUsage {
   readonly output_tokens: number
   readonly input_tokens?: number | null

@@ -1,14 +1,14 @@
 import type { CacheControl } from './cache-control.ts'
 import type { JsonObject } from './json.ts'
 
-/** A tool definition. Client tools have a schema, server tools a dated `type`; both are carried as they are. */
+/** A tool definition. Client tools have a schema, server tools a dated `type`; both are passed on as they are. */
 export interface Tool {
   readonly name?: string
   readonly type?: string | null
   readonly description?: string
   readonly input_schema?: JsonObject
   readonly input_examples?: readonly JsonObject[]
-  /** Left out of the prefix until a search brings it up. */
+  /** Not part of the prefix until a search loads it. */
   readonly defer_loading?: boolean
   readonly eager_input_streaming?: boolean | null
   readonly strict?: boolean

@@ -14,12 +14,12 @@ export interface ServerToolUsage {
   readonly web_fetch_requests?: number
 }
 
-/** Whether a refusal's credit was taken by this request, and if not, why. */
+/** Whether this request used a refusal's credit, and if not, why. */
 export interface FallbackCredit {
   readonly status: JsonObject
 }
 
-/** One sampling of several that served a request. Their sum is billed; the last of type `message` says how full the window is. */
+/** One of several samplings that served a request. Their sum is billed; the last one of type `message` shows how full the window is. */
 export interface IterationUsage {
   readonly type: string
   readonly model?: string | null
@@ -45,18 +45,18 @@ export interface Usage {
   readonly fallback_credit?: FallbackCredit | null
 }
 
-/** The part of a usage that says how large the prompt was. With iterations, the last message's own figures count. */
+/** The part of a usage that shows the size of the prompt. With iterations, that is the last one of type `message`. */
 export function contextUsage(usage: Usage): IterationUsage | Usage {
   return usage.iterations?.findLast((iteration) => iteration.type === 'message') ?? usage
 }
 
-/** Tokens of the prompt: a token read from the cache takes as much room as any other. */
+/** Tokens of the prompt: a token that is read from the cache takes as much room as any other. */
 export function promptTokens(usage: Usage): number {
   const size = contextUsage(usage)
   return size.input_tokens + (size.cache_creation_input_tokens ?? 0) + (size.cache_read_input_tokens ?? 0)
 }
 
-/** What the provider itself took out of a request: `context_management`, as an answer or a stored one has it. */
+/** Tokens that the provider itself removed from a request, from an answer's `context_management` or a stored one. */
 export function clearedTokens(applied: unknown): number {
   const edits: unknown = isJsonObject(applied) ? applied['applied_edits'] : undefined
   if (!Array.isArray(edits)) return 0
@@ -66,17 +66,17 @@ export function clearedTokens(applied: unknown): number {
   }, 0)
 }
 
-/** Tokens of the prompt and of the answer to it: what the conversation holds right after the response. */
+/** Tokens of the prompt and the answer to it: the size of the conversation directly after the response. */
 export function conversationTokens(usage: Usage): number {
   return promptTokens(usage) + contextUsage(usage).output_tokens
 }
 
-/** What is billed: each sampling. The figures of the whole may leave some of them out. */
+/** The billed samplings. The overall figures may omit some of them. */
 export function samplingsOf(usage: Usage): readonly (Usage | IterationUsage)[] {
   return usage.iterations?.length ? usage.iterations : [usage]
 }
 
-/** Tokens over all samplings, by how they were served. */
+/** Tokens of all samplings, by how they were served. */
 export interface ServedTokens {
   readonly uncached: number
   readonly written: number
@@ -95,7 +95,7 @@ export function servedTokens(usage: Usage): ServedTokens {
   }
 }
 
-/** Tokens of all prompts that the samplings read. */
+/** Prompt tokens of all samplings. */
 export function servedPromptTokens({ uncached, written, read }: ServedTokens): number {
   return uncached + written + read
 }

@@ -1,14 +1,14 @@
 import type { JsonText } from './json.ts'
 
-/** A pair, a half of one, or any other escape: so that what follows an escaped backslash is no escape. */
+/** A surrogate pair, half of one, or any other escape, so that text after an escaped backslash is not read as an escape. */
 const ESCAPE =
   /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\[^]/g
 const HALF_CHARS = 6
 const MAY_HOLD_HALVES = /\\u[dD][89a-fA-F]/
 
 /**
- * The text with no half of a surrogate pair in it, neither as a character nor as an escape: such a half has no UTF-8, and providers refuse
- * every request that holds one. The same text where there is none.
+ * The text without lone surrogates, either as characters or as escapes: they have no UTF-8, and providers refuse every request that
+ * contains one. Returns the same text if there are none.
  */
 export function toWellFormedJson(text: JsonText): JsonText {
   const characters = text.toWellFormed()
