@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 import { defineConfig } from 'vitest/config'
 
-import { dearestFiles } from './.ci/dearest-files.ts'
+import { slowestFiles } from './.ci/slowest-files.ts'
 import { HeavyFirst } from './.ci/heavy-first.ts'
 
 const conditions = ['x-source']
@@ -26,7 +26,7 @@ export default defineConfig({
     setupFiles: './test/kit/near-sources.ts',
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
-    reporters: ['default', dearestFiles],
+    reporters: ['default', slowestFiles],
     // Node runs these sources itself, as it runs the command: no second way of loading them, and no time for it.
     // Nothing is mocked, so nobody needs to look into what is loaded.
     experimental: { viteModuleRunner: false, nodeLoader: false },

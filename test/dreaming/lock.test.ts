@@ -171,7 +171,7 @@ describe('.consolidate-lock', () => {
 describe('gates', () => {
   const policy = { isOn: true, hours: 24, sessions: 5, maxRequests: 60, maxCostUsd: 1 }
 
-  test('are asked from the cheapest to the dearest, and each says why', async () => {
+  test('are asked from the cheapest to the most expensive, and each says why', async () => {
     const { ports, state, traced } = await bench()
     const asked = { scannedAt: undefined, failures: 0 }
     const gate = async (isOn = true) => {

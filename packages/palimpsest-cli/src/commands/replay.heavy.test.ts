@@ -127,7 +127,7 @@ describe('palimpsest replay', () => {
     expect(controls).toEqual(['random', 'soup', 'crumbs', 'oracle', 'time-reversed'])
   })
 
-  test('tells the chart, the dearest steps and what each part brings, in 80 columns, without colours where nobody looks', async () => {
+  test('tells the chart, the most expensive steps and what each part brings, in 80 columns, without colours where nobody looks', async () => {
     const args = ['sessions/deep', '--strategy', 'pi', '--window', '20000', '--ablation']
     const { code, out } = await runBuilt('replay', ...args)
     expect(code).toBe(0)

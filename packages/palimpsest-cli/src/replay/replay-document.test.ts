@@ -22,7 +22,7 @@ test('what is shown does not depend on which session was done first', () => {
   expect(forward.charted?.session).toBe('s1.jsonl')
   expect(forward.report.sessions.map(({ session }) => session)).toEqual(['s0.jsonl', 's1.jsonl', 's2.jsonl'])
   // The first request of each, which writes what no log shows; of equals the first.
-  expect(forward.dearest.map(({ strategy, session }) => `${strategy} ${session}`)).toEqual([
+  expect(forward.mostExpensive.map(({ strategy, session }) => `${strategy} ${session}`)).toEqual([
     'none s0.jsonl',
     'pi s0.jsonl',
     'palimpsest s0.jsonl',

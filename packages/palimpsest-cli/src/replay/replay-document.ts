@@ -1,5 +1,5 @@
-import type { DearestStep, PairedRow, ReplayReport, SessionReport, Trace } from 'palimpsest/replay'
-import { findDearest, pairStrategies, toReport } from 'palimpsest/replay'
+import type { MostExpensiveStep, PairedRow, ReplayReport, SessionReport, Trace } from 'palimpsest/replay'
+import { findMostExpensive, pairStrategies, toReport } from 'palimpsest/replay'
 
 import { OWN } from './compared.ts'
 
@@ -13,7 +13,7 @@ export interface ReplayDocument {
   /** The longest session. Absent if none was replayed. */
   readonly charted?: ChartedSession
   /** Per window and strategy, over all sessions. */
-  readonly dearest: readonly DearestOfAll[]
+  readonly mostExpensive: readonly MostExpensiveOfAll[]
 }
 
 export interface PairedWindow {
@@ -27,7 +27,7 @@ export interface ChartedSession {
   readonly traces: readonly Trace[]
 }
 
-export interface DearestOfAll extends DearestStep {
+export interface MostExpensiveOfAll extends MostExpensiveStep {
   readonly session: string
 }
 
@@ -40,7 +40,7 @@ export interface Gathering {
 /** Collects sessions as they finish, and keeps only the traces that will be shown. */
 export function createGathering(): Gathering {
   const reports = new Map<number, SessionReport>()
-  const dearest = new Map<string, DearestOfAll & { readonly index: number }>()
+  const mostExpensive = new Map<string, MostExpensiveOfAll & { readonly index: number }>()
   let charted: (ChartedSession & { readonly index: number }) | undefined
   return {
     add(index, report, traces) {
@@ -49,11 +49,12 @@ export function createGathering(): Gathering {
       if (!charted || steps > charted.steps || (steps === charted.steps && index < charted.index))
         charted = { session, steps, traces, index }
       for (const trace of traces) {
-        const found = findDearest(trace)
+        const found = findMostExpensive(trace)
         if (!found) continue
         const key = `${trace.window} ${trace.strategy}`
-        const known = dearest.get(key)
-        if (!known || isDearer({ ...found, index }, known)) dearest.set(key, { ...found, session, index })
+        const known = mostExpensive.get(key)
+        if (!known || costsMore({ ...found, index }, known))
+          mostExpensive.set(key, { ...found, session, index })
       }
     },
     end(windows, skipped) {
@@ -63,7 +64,9 @@ export function createGathering(): Gathering {
         report,
         paired: windows.map((window) => ({ window, rows: pairStrategies(inOrder, window, OWN) })),
         ...(charted && { charted }),
-        dearest: windows.flatMap((window) => inReportOrder(report, window, [...dearest.values()])),
+        mostExpensive: windows.flatMap((window) =>
+          inReportOrder(report, window, [...mostExpensive.values()]),
+        ),
       }
     },
   }
@@ -74,15 +77,15 @@ interface Found {
   readonly index: number
 }
 
-function isDearer(a: Found, b: Found): boolean {
+function costsMore(a: Found, b: Found): boolean {
   return a.dollars > b.dollars || (a.dollars === b.dollars && a.index < b.index)
 }
 
 function inReportOrder(
   report: ReplayReport,
   window: number,
-  found: readonly DearestOfAll[],
-): readonly DearestOfAll[] {
+  found: readonly MostExpensiveOfAll[],
+): readonly MostExpensiveOfAll[] {
   const pooled = report.windows.find((one) => one.window === window)
   return (pooled?.strategies ?? [])
     .filter((row) => row.at === undefined)

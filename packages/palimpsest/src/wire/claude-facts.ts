@@ -205,7 +205,7 @@ export const CLAUDE_FACTS: readonly ModelFacts[] = [
 
 /**
  * What to believe of a Claude model that the table does not hold. Every choice is the one that harms least when it is wrong: the
- * smallest window of a current model, the newer vocabulary (it counts more), the dearest prices, thinking bound to its prefix, no
+ * smallest window of a current model, the newer vocabulary (it counts more), the most expensive prices, thinking bound to its prefix, no
  * server-side help. An explicit `[1m]` is believed.
  */
 export function unknownClaudeFacts(id: string): ModelFacts {

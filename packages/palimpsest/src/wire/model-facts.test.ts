@@ -36,7 +36,7 @@ describe('the table of models', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('bounds every price tier but the last, upwards, and dearer above', () => {
+  test('bounds every price tier but the last, upwards, and more expensive above', () => {
     for (const { prices } of MODEL_FACTS) {
       expect(prices.at(-1)?.upToTokens).toBeUndefined()
       for (const [index, tier] of prices.slice(0, -1).entries()) {

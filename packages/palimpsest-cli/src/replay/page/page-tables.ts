@@ -1,8 +1,8 @@
 import type { Difference, PairedRow, PooledRow } from 'palimpsest/replay'
 
 import { isControl, OWN, partName, SIZED_CONTROLS, verdictOf, type ComparedColumn } from '../compared.ts'
-import type { DearestOfAll } from '../replay-document.ts'
-import { whyDear } from '../why-dear.ts'
+import type { MostExpensiveOfAll } from '../replay-document.ts'
+import { whyExpensive } from '../why-expensive.ts'
 import { html, NO_MARKUP, type Html } from './html.ts'
 
 interface PageColumn {
@@ -124,7 +124,7 @@ function drawRange({ mean, low, high }: Difference, reach: number): Html {
   </svg>`
 }
 
-export function dearestTable(rows: readonly DearestOfAll[], hasSeveral: boolean): Html {
+export function mostExpensiveTable(rows: readonly MostExpensiveOfAll[], hasSeveral: boolean): Html {
   return html`<div class="scroll">
     <table class="stack">
       <thead>
@@ -145,7 +145,7 @@ export function dearestTable(rows: readonly DearestOfAll[], hasSeveral: boolean)
               <td>${row.medianDollars > 0 ? `${(row.dollars / row.medianDollars).toFixed(0)} ×` : '–'}</td>
               <td>${row.request.step + 1}</td>
               <td class="why">
-                ${whyDear(row)}${hasSeveral ? html` <span class="quiet">in ${row.session}</span>` : NO_MARKUP}
+                ${whyExpensive(row)}${hasSeveral ? html` <span class="quiet">in ${row.session}</span>` : NO_MARKUP}
               </td>
             </tr> `,
         )}

@@ -1,13 +1,13 @@
 import type { PairedRow, PooledRow } from 'palimpsest/replay'
 
 import { isAblation, OWN, PAIRED_SESSIONS_MIN, UNMANAGED } from '../compared.ts'
-import type { DearestOfAll, ReplayDocument } from '../replay-document.ts'
+import type { MostExpensiveOfAll, ReplayDocument } from '../replay-document.ts'
 import { reportRemarks } from '../report-remarks.ts'
 import { drawContext } from './draw-context.ts'
 import { drawCostKept } from './draw-cost-kept.ts'
 import { html, NO_MARKUP, type Html } from './html.ts'
 import { PAGE_STYLE } from './page-style.ts'
-import { controlTable, dearestTable, mainTable, pairedTable, percent, share } from './page-tables.ts'
+import { controlTable, mostExpensiveTable, mainTable, pairedTable, percent, share } from './page-tables.ts'
 
 // The report as one self-contained page. It has no script, and its policy forbids any, so that a session's name or content can only ever be
 // text.
@@ -58,7 +58,7 @@ export function renderPage(document: ReplayDocument, { version, at }: PageFacts)
 }
 
 function renderWindow(document: ReplayDocument, window: number): Html {
-  const { report, paired, dearest } = document
+  const { report, paired, mostExpensive } = document
   const rows = report.windows.find((one) => one.window === window)?.strategies ?? []
   const own = rows.filter((row) => row.at === undefined)
   const apart = own.some((row) => row.strategy === OWN)
@@ -71,8 +71,8 @@ function renderWindow(document: ReplayDocument, window: number): Html {
     ${renderHeads(managed)} ${renderKept(managed)} ${renderCharts(document, window, isMain)}
     <h3>Every strategy</h3>
     ${mainTable(main)} ${renderPaired(against)}
-    ${renderDearest(
-      dearest.filter((one) => one.window === window && isMain(one)),
+    ${renderMostExpensive(
+      mostExpensive.filter((one) => one.window === window && isMain(one)),
       report.sessions.length > 1,
     )}
     <details>
@@ -110,11 +110,11 @@ function renderPaired(against: readonly PairedRow[]): Html {
   return html`${others.length > 0 ? first : NO_MARKUP} ${parts.length > 0 ? second : NO_MARKUP}`
 }
 
-function renderDearest(rows: readonly DearestOfAll[], hasSeveral: boolean): Html {
+function renderMostExpensive(rows: readonly MostExpensiveOfAll[], hasSeveral: boolean): Html {
   if (rows.length === 0) return NO_MARKUP
   return html`<h3>Most expensive steps</h3>
     <p class="quiet">The step that cost each strategy most, over all sessions.</p>
-    ${dearestTable(rows, hasSeveral)}`
+    ${mostExpensiveTable(rows, hasSeveral)}`
 }
 
 /** Our own figures, and the range of the others. */

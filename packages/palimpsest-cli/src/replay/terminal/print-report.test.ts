@@ -63,7 +63,7 @@ const pooled = {
   strategies: [row('none', 0), row('batch+digest', 0.31), row('soup', 1, 'batch+digest')],
 }
 const report: ReplayReport = { sessions: [], pooled, windows: [pooled], skipped: [] }
-const document: ReplayDocument = { report, paired: [], dearest: [] }
+const document: ReplayDocument = { report, paired: [], mostExpensive: [] }
 
 describe('the report on a terminal', () => {
   test('fits into 80 columns, refused requests and red rows to be seen without colours', () => {

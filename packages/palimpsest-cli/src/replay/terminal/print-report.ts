@@ -5,7 +5,7 @@ import { isAblation, isControl, OWN, SIZED_CONTROLS } from '../compared.ts'
 import type { ReplayDocument } from '../replay-document.ts'
 import { reportRemarks } from '../report-remarks.ts'
 import { printChart } from './print-chart.ts'
-import { printDearest } from './print-dearest.ts'
+import { printMostExpensive } from './print-most-expensive.ts'
 import { printAblation, printPaired } from './print-paired.ts'
 import { printVerdict } from './print-verdict.ts'
 import { narrowColumns, wideColumns, type ReportColumn } from './report-columns.ts'
@@ -46,7 +46,7 @@ export function printReport(document: ReplayDocument, options: TerminalOptions):
 }
 
 function printWindow(document: ReplayDocument, window: number, options: TerminalOptions): string {
-  const { report, paired, charted, dearest } = document
+  const { report, paired, charted, mostExpensive } = document
   const strategies = report.windows.find((one) => one.window === window)?.strategies ?? []
   const own = strategies.filter((row) => row.at === undefined)
   // Ablations appear by the part they lack, if the report has the complete strategy.
@@ -74,8 +74,8 @@ function printWindow(document: ReplayDocument, window: number, options: Terminal
       options,
     ),
     ...(charted ? printChart({ ...charted, traces: charted.traces.filter(isMain) }, window, options) : []),
-    ...printDearest(
-      dearest.filter((one) => one.window === window && isMain(one)),
+    ...printMostExpensive(
+      mostExpensive.filter((one) => one.window === window && isMain(one)),
       options,
     ),
     ...printLayers(managed, options),

@@ -15,7 +15,7 @@ import {
 const COLUMNS = 80
 /** Longer than a piece. */
 const CHARS = process.env['SOAK'] ? 20_000 : 4_500
-/** The dearest text takes 60. Work that grew with the square would take as many as there are characters, and with that of a piece 4,000. */
+/** The most expensive text takes 60. Work that grew with the square would take as many as there are characters, and with that of a piece 4,000. */
 const STEPS_PER_CHAR_MAX = 100
 
 const counter = openStepCounter('tui/text/')

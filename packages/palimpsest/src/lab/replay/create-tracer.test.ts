@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { inventSession, type Scripted } from '../../../../../test/kit/invented-session.ts'
 import { createTracer, type Trace } from './create-tracer.ts'
-import { findDearest } from './find-dearest.ts'
+import { findMostExpensive } from './find-most-expensive.ts'
 import { replayOne } from './replay-one.ts'
 import { STRATEGIES } from './strategies/all.ts'
 
@@ -49,16 +49,16 @@ test('a boundary is a compaction, messages that are cleared or dropped one by on
   expect(acts('none')).toEqual(['none'])
 })
 
-test('the dearest step is the one of which no other costs more, its own calls included', () => {
+test('the most expensive step is the one of which no other costs more, its own calls included', () => {
   for (const trace of traces) {
-    const dearest = findDearest(trace)
+    const mostExpensive = findMostExpensive(trace)
     const dollars = trace.requests.map((request) => request.dollars + request.callDollars)
-    expect(dearest?.dollars).toBe(Math.max(...dollars))
-    expect(dollars.filter((one) => one < (dearest?.medianDollars ?? 0)).length).toBeLessThanOrEqual(
+    expect(mostExpensive?.dollars).toBe(Math.max(...dollars))
+    expect(dollars.filter((one) => one < (mostExpensive?.medianDollars ?? 0)).length).toBeLessThanOrEqual(
       dollars.length / 2,
     )
   }
-  expect(findDearest({ strategy: 'x', window: 1, requests: [] })).toBeUndefined()
+  expect(findMostExpensive({ strategy: 'x', window: 1, requests: [] })).toBeUndefined()
 })
 
 function find(name: string): Trace {

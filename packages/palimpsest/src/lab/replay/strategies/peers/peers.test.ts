@@ -151,7 +151,7 @@ describe('without a model', () => {
   })
 })
 
-test('a summary that reads the cache is cheaper than one of its own, and a checked one dearer', async () => {
+test('a summary that reads the cache is cheaper than one of its own, and a checked one more expensive', async () => {
   const dollars = async (name: string): Promise<number> => (await run(name, longSession(), 'first')).dollars
   expect(await dollars('classic')).toBeGreaterThan(0)
   expect(await dollars('classic')).toBeLessThan(await dollars('codex'))

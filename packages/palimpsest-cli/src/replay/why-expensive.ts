@@ -1,11 +1,11 @@
-import type { DearestStep } from 'palimpsest/replay'
+import type { MostExpensiveStep } from 'palimpsest/replay'
 
 const MS_PER_MINUTE = 60_000
 const MINUTES_PER_HOUR = 60
 const MINUTES_SAID_MAX = 120
 
 /** Why a step cost what it did, in a clause: what was written again, and what caused it. */
-export function whyDear({ request, dollars }: Pick<DearestStep, 'request' | 'dollars'>): string {
+export function whyExpensive({ request, dollars }: Pick<MostExpensiveStep, 'request' | 'dollars'>): string {
   const { explanation, act, callDollars, idleMs, writtenTokens, outputTokens } = request
   if (callDollars > dollars / 2) return `$${callDollars.toFixed(2)} of it for its own call for a summary`
   const call = callDollars > 0 ? `, $${callDollars.toFixed(2)} for its own call` : ''

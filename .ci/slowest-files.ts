@@ -6,14 +6,14 @@ import type { Reporter, TestModule } from 'vitest/node'
 
 const SHOWN = 10
 
-export const dearestFiles: Reporter = {
+export const slowestFiles: Reporter = {
   onTestRunEnd(modules) {
     if (modules.length <= SHOWN) return
-    const dearest = modules
+    const slowest = modules
       .map((module) => ({ path: relative(process.cwd(), module.moduleId), ms: timeOf(module) }))
       .toSorted((a, b) => b.ms - a.ms)
       .slice(0, SHOWN)
-    const lines = dearest.map(({ path, ms }) => `${(ms / 1_000).toFixed(1).padStart(7)} s  ${path}`)
+    const lines = slowest.map(({ path, ms }) => `${(ms / 1_000).toFixed(1).padStart(7)} s  ${path}`)
     process.stdout.write(`\nThe ${SHOWN} files that took longest:\n${lines.join('\n')}\n`)
   },
 }

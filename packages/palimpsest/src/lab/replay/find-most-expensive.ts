@@ -2,7 +2,7 @@ import type { Trace } from './create-tracer.ts'
 import type { TracedRequest } from './traced-request.ts'
 
 /** The most expensive step of a trace. */
-export interface DearestStep {
+export interface MostExpensiveStep {
   readonly strategy: string
   readonly window: number
   readonly request: TracedRequest
@@ -13,16 +13,17 @@ export interface DearestStep {
 }
 
 /** Undefined if nothing has a price. Of equally expensive steps, the first. */
-export function findDearest({ strategy, window, requests }: Trace): DearestStep | undefined {
-  let dearest: TracedRequest | undefined
-  for (const request of requests) if (!dearest || dollarsOf(request) > dollarsOf(dearest)) dearest = request
-  if (!dearest || dollarsOf(dearest) === 0) return undefined
+export function findMostExpensive({ strategy, window, requests }: Trace): MostExpensiveStep | undefined {
+  let mostExpensive: TracedRequest | undefined
+  for (const request of requests)
+    if (!mostExpensive || dollarsOf(request) > dollarsOf(mostExpensive)) mostExpensive = request
+  if (!mostExpensive || dollarsOf(mostExpensive) === 0) return undefined
   const sorted = requests.map(dollarsOf).toSorted((a, b) => a - b)
   return {
     strategy,
     window,
-    request: dearest,
-    dollars: dollarsOf(dearest),
+    request: mostExpensive,
+    dollars: dollarsOf(mostExpensive),
     medianDollars: sorted[Math.floor((sorted.length - 1) / 2)] ?? 0,
   }
 }

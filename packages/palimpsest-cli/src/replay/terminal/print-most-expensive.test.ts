@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import type { DearestOfAll } from '../replay-document.ts'
-import { printDearest } from './print-dearest.ts'
+import type { MostExpensiveOfAll } from '../replay-document.ts'
+import { printMostExpensive } from './print-most-expensive.ts'
 
 const OPTIONS = { columns: 80, colours: false }
 
-function dearest(strategy: string, dollars: number, step = 6): DearestOfAll {
+function mostExpensive(strategy: string, dollars: number, step = 6): MostExpensiveOfAll {
   return {
     strategy,
     window: 200_000,
@@ -28,15 +28,15 @@ function dearest(strategy: string, dollars: number, step = 6): DearestOfAll {
   }
 }
 
-test('ours has a sentence of its own beside the dearest of all; what is as unmanaged is said once', () => {
+test('ours has a sentence of its own beside the most expensive of all; what is as unmanaged is said once', () => {
   const all = [
-    dearest('none', 1),
-    dearest('batch', 1),
-    dearest('pi', 2, 8),
-    dearest('codex', 1),
-    dearest('palimpsest', 1),
+    mostExpensive('none', 1),
+    mostExpensive('batch', 1),
+    mostExpensive('pi', 2, 8),
+    mostExpensive('codex', 1),
+    mostExpensive('palimpsest', 1),
   ]
-  const lines = printDearest(all, OPTIONS)
+  const lines = printMostExpensive(all, OPTIONS)
   const text = lines.join('\n')
   expect(text).toContain('The most expensive of all: pi, step 9 of s.jsonl: $2.00, 20 times')
   expect(text).toContain('The most expensive of palimpsest: palimpsest, step 7 of s.jsonl: $1.00, 10 times')
@@ -45,10 +45,11 @@ test('ours has a sentence of its own beside the dearest of all; what is as unman
   expect(lines.filter((line) => line.startsWith('batch '))).toHaveLength(0)
 })
 
-test('where ours is the dearest of all, one sentence says so', () => {
-  const text = printDearest([dearest('none', 1), dearest('pi', 2), dearest('palimpsest', 3)], OPTIONS).join(
-    '\n',
-  )
+test('where ours is the most expensive of all, one sentence says so', () => {
+  const text = printMostExpensive(
+    [mostExpensive('none', 1), mostExpensive('pi', 2), mostExpensive('palimpsest', 3)],
+    OPTIONS,
+  ).join('\n')
   expect(text).toContain('The most expensive of all: palimpsest, step 7')
   expect(text).not.toContain('The most expensive of palimpsest')
   expect(text).not.toContain('as none')

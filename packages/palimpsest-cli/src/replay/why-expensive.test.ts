@@ -1,7 +1,7 @@
 import type { TracedRequest } from 'palimpsest/replay'
 import { expect, test } from 'vitest'
 
-import { whyDear } from './why-dear.ts'
+import { whyExpensive } from './why-expensive.ts'
 
 const REQUEST: TracedRequest = {
   step: 3,
@@ -44,5 +44,5 @@ test.each([
   ],
 ] as const)('a step is dear for a reason: %j', (difference, why) => {
   const request = { ...REQUEST, ...difference }
-  expect(whyDear({ request, dollars: request.dollars + request.callDollars })).toBe(why)
+  expect(whyExpensive({ request, dollars: request.dollars + request.callDollars })).toBe(why)
 })
