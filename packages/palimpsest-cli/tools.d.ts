@@ -4,39 +4,39 @@ import type { Permit } from 'palimpsest/loop'
 export interface CodingToolsOptions {
   /** The folder to work in. */
   readonly cwd: string
-  /** As `--permission-mode`. Left out: `default`, what writes or runs is asked about. */
+  /** As `--permission-mode`. Absent: `default`, which asks about calls that write or run something. */
   readonly mode?: 'default' | 'accept-edits' | 'plan' | 'bypass' | undefined
   /** Rules such as `Bash(npm test)`, `Read(~/notes/**)`. */
   readonly allow?: readonly string[] | undefined
   readonly deny?: readonly string[] | undefined
-  /** Asked before what needs a yes. Left out: that is refused, and the model is told why. */
+  /** Called before anything that needs a yes. Absent: such calls are refused, and the model reads why. */
   readonly ask?: ((question: CodingQuestion, signal: AbortSignal) => Promise<CodingAnswer>) | undefined
-  /** Where what runs unasked runs. Left out: in a sandbox where there is one. */
+  /** Where unasked commands run. Absent: in a sandbox, if there is one. */
   readonly sandbox?: 'auto' | 'required' | 'off' | undefined
-  /** `process.env`, or what commands are to see of it. Keys are taken out. */
+  /** `process.env`, or the part of it that commands may see. Keys are removed. */
   readonly env: { readonly [name: string]: string | undefined }
 }
 
 export interface CodingQuestion {
   readonly tool: string
   readonly input: object
-  /** Why it is asked about. */
+  /** Why the call needs a yes. */
   readonly why: string
 }
 
-/** `words` of a no go to the model. */
+/** The model reads the `words` of a no. */
 export type CodingAnswer = { readonly kind: 'yes' } | { readonly kind: 'no'; readonly words?: string }
 
 export interface CodingTools {
   /** For `createAgent({ tools, permit })`. */
   readonly tools: readonly AgentTool[]
   readonly permit: Permit
-  /** Ends commands that still run, and removes what the tools kept for themselves. */
+  /** Ends commands that still run, and removes what the tools stored for themselves. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Read, Write, Edit, Bash, Grep, Glob, WebFetch and TodoWrite, as the command has them, and what decides whether a call may run.
+ * Read, Write, Edit, Bash, Grep, Glob, WebFetch and TodoWrite, as the command has them, and the permit that decides whether a call may run.
  *
  * @example
  * const { tools, permit, close } = await codingTools({ cwd: process.cwd(), env: process.env })
