@@ -52,7 +52,7 @@ export interface WritingOptions {
   readonly keep: SandboxKeep
 }
 
-/** Reasons are kept for the question that follows; a session asks only a few. */
+/** Reasons are kept for the question that follows; the oldest ones go first. */
 const REASONS_MAX = 200
 
 export function createWritingSandbox(options: WritingOptions): WritingSandbox {
@@ -75,6 +75,12 @@ export function createWritingSandbox(options: WritingOptions): WritingSandbox {
     return problem === undefined ? launcher : { why: problem, cure: 'work in a folder of a project' }
   })
   const reasons = new Map<string, string>()
+  const keepReason = (command: string, reason: string): void => {
+    reasons.delete(command)
+    reasons.set(command, reason)
+    const [oldest] = reasons.keys()
+    if (reasons.size > REASONS_MAX && oldest !== undefined) reasons.delete(oldest)
+  }
   let count = 0
   const system = async (): Promise<readonly Mount[]> => [...(await options.system()), ...(await tools())]
   return {
@@ -89,9 +95,7 @@ export function createWritingSandbox(options: WritingOptions): WritingSandbox {
     ...createLooks(guards, place),
     expect: guard.expect,
     reasonOf: (command) => reasons.get(command),
-    keepReason: (command, reason) => {
-      if (reasons.size < REASONS_MAX) reasons.set(command, reason)
-    },
+    keepReason,
     encloseCommand: async (command, start) => {
       const launcher = await ready()
       if (!('start' in launcher)) return { ok: false, why: launcher.why }
@@ -102,7 +106,7 @@ export function createWritingSandbox(options: WritingOptions): WritingSandbox {
         ...{ guards, place },
         folder: box.folder,
         gateName: () => `gate-${++count}`,
-        keepReason: (reason) => void reasons.set(command, reason),
+        keepReason: (reason) => keepReason(command, reason),
       })
     },
     close: box.close,
