@@ -12,10 +12,10 @@ const WINDOW_200K = 200_000
 const OUTPUT_128K = 128_000
 const OUTPUT_64K = 64_000
 
-/** Where no source states the minimum. */
+/** Used if no source states the minimum. */
 const CACHE_MINIMUM_GUESS = 1_024
 
-/** Writing costs 1.25 times the input price for five minutes and twice for an hour, on every Claude model that states both. */
+/** A cache write costs 1.25 times the input price for five minutes and twice for an hour, on every Claude model that states both. */
 const WRITE_5M_RATIO = 1.25
 const WRITE_1H_RATIO = 2
 
@@ -23,13 +23,13 @@ const MANUAL: readonly ThinkingMode[] = ['enabled', 'disabled']
 const ADAPTIVE_OR_MANUAL: readonly ThinkingMode[] = ['adaptive', 'enabled', 'disabled']
 const ADAPTIVE: readonly ThinkingMode[] = ['adaptive', 'disabled']
 const ALWAYS_ADAPTIVE: readonly ThinkingMode[] = ['adaptive']
-/** Sonnet 5.5 has no `disabled`; its least thinking is the notes between tool calls. */
+/** Sonnet 5.5 has no `disabled`; its lowest setting is notes between tool calls. */
 const ADAPTIVE_OR_BETWEEN_TOOLS: readonly ThinkingMode[] = ['adaptive', 'between_tools']
 
 const PRICES_FABLE_5_2 = prices({ input: 8, output: 40, read: 0.2, assumed: ['write1h'] })
 const PRICES_FABLE_5_1 = prices({ input: 10, output: 50, read: 0.25 })
 const PRICES_FABLE_5 = prices({ input: 10, output: 50, read: 1 })
-/** No source states them: those of its successor stand in. */
+/** No source states them, so its successor's are used. */
 const PRICES_MYTHOS_PREVIEW = prices({
   input: 10,
   output: 50,
@@ -47,7 +47,7 @@ const PRICES_HAIKU_5_5: readonly PriceTier[] = [
 ]
 const PRICES_HAIKU_4_5 = prices({ input: 1, output: 5, read: 0.1 })
 
-/** Context management as every listed Claude model has it; what differs is said per model. */
+/** Context management as every listed Claude model has it; differences are in the models' rows. */
 const PLAIN: ModelCapabilities = {
   onDemandCompaction: false,
   thresholdCompaction: false,
@@ -58,7 +58,7 @@ const PLAIN: ModelCapabilities = {
 }
 const COMPACTING: ModelCapabilities = { ...PLAIN, onDemandCompaction: true, thresholdCompaction: true }
 const CURRENT: ModelCapabilities = { ...COMPACTING, systemMessages: true }
-/** Newer than the published list of models with server compaction; `GET /v1/models` says more. */
+/** Models newer than the published list of models with server compaction; `GET /v1/models` says more. */
 const NEWEST: ModelCapabilities = { ...PLAIN, systemMessages: true }
 
 export const CLAUDE_FACTS: readonly ModelFacts[] = [
@@ -78,7 +78,7 @@ export const CLAUDE_FACTS: readonly ModelFacts[] = [
     id: 'claude-fable-5-1',
     prices: PRICES_FABLE_5_1,
     cacheMinimum: 512,
-    // Opus 5.5 only on the Claude API; elsewhere its blocks are dropped without an error, which costs nothing but the thinking.
+    // Opus 5.5 only on the Claude API; elsewhere its blocks are dropped without an error, which loses only the thinking.
     thinking: { ...bound(ALWAYS_ADAPTIVE), readsFrom: ['claude-opus-5', 'claude-opus-5-5'] },
     capabilities: CURRENT,
   }),
@@ -204,7 +204,7 @@ export const CLAUDE_FACTS: readonly ModelFacts[] = [
 ]
 
 /**
- * What to believe of a Claude model that the table does not hold. Every choice is the one that harms least when it is wrong: the
+ * What to assume about a Claude model that the table does not have. Every choice is the one that does least harm if it is wrong: the
  * smallest window of a current model, the newer vocabulary (it counts more), the most expensive prices, thinking bound to its prefix, no
  * server-side help. An explicit `[1m]` is believed.
  */
@@ -225,14 +225,14 @@ export function unknownClaudeFacts(id: string): ModelFacts {
   })
 }
 
-/** The first of each line whose thinking stays across turns; with Haiku, none up to 4.5. */
+/** The first version of each line that keeps thinking across turns; no Haiku up to 4.5 does. */
 const KEEPS_FROM: { readonly [line: string]: number } = { opus: 4.5, sonnet: 4.6, haiku: 4.6 }
 
-/** Ids say line and version in either order: `claude-opus-4-1`, `claude-3-7-sonnet`. */
+/** Ids have line and version in either order: `claude-opus-4-1`, `claude-3-7-sonnet`. */
 const LINE_FIRST = /claude-([a-z]+)-(\d+)(?:[-.](\d))?(?!\d)/
 const VERSION_FIRST = /claude-(\d+)(?:[-.](\d))?-([a-z]+)/
 
-/** A model older than those that keep thinking. */
+/** True for a model older than those that keep thinking. */
 function isBeforeKeeping(id: string): boolean {
   const [, line, major, minor] = LINE_FIRST.exec(id) ?? []
   const [, oldMajor, oldMinor, oldLine] = VERSION_FIRST.exec(id) ?? []
@@ -244,7 +244,7 @@ interface ClaudeRow extends Pick<ModelFacts, 'id' | 'prices' | 'thinking' | 'cap
   readonly contextWindow?: number
   readonly maxOutput?: number
   readonly tokenizer?: 'claude-4'
-  /** Absent where no source states it. */
+  /** Absent if no source states it. */
   readonly cacheMinimum?: number
 }
 
