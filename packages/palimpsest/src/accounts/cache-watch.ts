@@ -99,7 +99,7 @@ interface KnownEnd {
 
 interface Answered {
   readonly request: CacheRequest
-  /** The end of its cached part; undefined where nothing was cached. */
+  /** The end of its cached part; undefined if nothing was cached. */
   readonly end: KnownEnd | undefined
   readonly inputTokens: number
   readonly logLength: number
