@@ -11,13 +11,13 @@ import { sourcesFor } from './compact-session.ts'
 import type { Sizing } from '../situation/size-of.ts'
 import { fullAt } from '../situation/is-full.ts'
 
-/** Of a compaction to come, what its price depends on. */
+/** What the price of a compaction to come depends on. */
 export type ComingCompaction = Pick<
   AutoCompaction,
   'isOn' | 'scale' | 'wishes' | 'policy' | 'notesTemplate' | 'findPrepared' | 'awaitsNotes'
 >
 
-/** What a compaction by threshold would leave and cost now. Undefined where none would come: clearing is then all that makes room. */
+/** What a compaction by threshold would leave and cost now. Undefined if none would come: then only clearing makes room. */
 export function compactionOutlook(
   view: View,
   limits: Sizing & {
@@ -38,7 +38,7 @@ export function compactionOutlook(
   return { leftTokens: leftTokens(policy, fullAt(thresholds), prefixTokens), asksModel: !fits && !isComing }
 }
 
-/** The first node that no summary at hand, notes or one that was made in time, covers; 0 where there is none. */
+/** The first node that no summary at hand (notes, or one that was prepared) covers; 0 if there is none. */
 function restBehindSummary(view: View, compaction: ComingCompaction, flags: Flags): number {
   const { findPrepared } = compaction
   const rests = sourcesFor({ flags, findPrepared }).map((source) =>

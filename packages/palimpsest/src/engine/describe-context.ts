@@ -23,7 +23,7 @@ import type { EditEffect } from '../accounts/edit-effect.ts'
 import { isSizeExact, sizeOf, type Sizing } from '../situation/size-of.ts'
 import { CHARS_PER_TOKEN } from '../tokens/chars-per-token.ts'
 
-// What fills the window now, by kind, and what was taken out of it. Reads the view; changes nothing.
+// What fills the window now, by kind, and what was removed from it. Reads the view; changes nothing.
 
 export const CONTEXT_KINDS = [
   'system',
@@ -53,16 +53,16 @@ export interface Removal {
   readonly layer: 1 | 2 | 3 | 4
   readonly what: string
   readonly tokens: number
-  /** Whether taking it back would bring something back into view. */
+  /** Whether an undo would put something into view again. */
   readonly canUndo: boolean
-  /** What it came to, once the request behind it was answered. */
+  /** Its effect, once the request after it was answered. */
   readonly effect?: EditEffect
-  /** Of a compaction: who wrote its summary, and how that was proved. */
+  /** For a compaction: what wrote its summary, and how that was proved. */
   readonly path?: string | undefined
   readonly proof?: NonNullable<BoundaryEntry['meta']['proof']>
 }
 
-/** Of the requests since the newest boundary that was loaded. */
+/** For the requests since the newest boundary that was loaded. */
 export interface CacheHealth {
   readonly breaks: number
   readonly lastBreak?: (CacheBreak & { readonly at: number }) | undefined
@@ -70,7 +70,7 @@ export interface CacheHealth {
 
 export interface ContextDescription {
   readonly used: number
-  /** As the provider counts; else something of it is estimated. */
+  /** The provider's own count; otherwise part of it is estimated. */
   readonly isExact: boolean
   readonly report: ContextReport
   readonly byKind: { readonly [kind in ContextKind]: number }
@@ -126,7 +126,7 @@ function kindOf(node: ViewNode, { block }: ViewBlock): ContextKind {
   return node.role === 'assistant' ? 'assistant' : 'user'
 }
 
-/** A transcript of another agent tells nothing of system and tools. What its usage holds beyond its messages is theirs. */
+/** A transcript of another agent says nothing about system and tools. What its usage holds beyond its messages belongs to them. */
 function withUnknownPrefix(raw: RawByKind, used: number, calibration: Calibration): RawByKind {
   const messages = CONTEXT_KINDS.reduce((sum, kind) => sum + raw[kind], 0)
   return { ...raw, system: Math.max(0, used / factorOf(calibration) - messages) }
@@ -168,17 +168,17 @@ function removalsOf(log: readonly Entry[], calibration: Calibration): Removal[] 
   const calls = callsIn(log, newest)
   return log.flatMap((entry, i) => {
     if (voided.has(entry.id)) return []
-    // What was taken out before a compaction is behind it.
+    // What was removed before a compaction is no longer in force.
     if (entry.kind === 'edit' && isRemoval(entry)) return [editRemoval(entry, i > boundary)]
     if (entry.kind === 'boundary') return [boundaryRemoval(entry)]
-    // A decision that was made anew before anybody saw it is one removal.
+    // A decision that was made again before anyone saw it is one removal.
     return entry.kind === 'stored' && newest.get(entry.toolUseId) === entry
       ? [storedRemoval(entry, calls.get(entry.toolUseId), factorOf(calibration))]
       : []
   })
 }
 
-/** Why an edit was made, for people. */
+/** Why an edit was made, for the user. */
 const WHY: { readonly [cause in EditCause]: string } = {
   cold: 'nothing was cached any more',
   batch: 'it saves more than it costs',
@@ -203,7 +203,7 @@ function editRemoval(entry: EditEntry, isInForce: boolean): Removal {
     ...(replace.length > 0 ? [`${count(replace.length, 'block')} replaced`] : []),
     ...(drop.length > 0 ? [`${count(drop.length, 'message')} dropped`] : []),
   ]
-  // What the provider cleared it clears again of what is sent in full.
+  // The history is sent in full, so the provider would clear again what it cleared.
   const canUndo = isInForce && cause !== 'server'
   const what = `${parts.length > 0 ? parts.join(', ') : 'cleared'} (${whyEdited(entry)})`
   return { id, at, layer: cause === 'collapse' ? 4 : 2, what, tokens: freedTokens, canUndo }
@@ -225,7 +225,7 @@ function boundaryRemoval({ id, at, meta }: BoundaryEntry): Removal {
   }
 }
 
-/** Calls whose results are stored: an id tells a reader nothing. */
+/** Calls whose results are stored: an id alone says nothing to a reader. */
 function callsIn(
   log: readonly Entry[],
   stored: ReadonlyMap<string, StoredEntry>,
@@ -243,7 +243,7 @@ const TARGET_CHARS_MAX = 60
 /** A shorter stand-in shows next to nothing of the result. */
 const SAMPLE_CHARS_MIN = 600
 
-/** Before calibration. The text itself is on disk; its beginning is in the stand-in, and says how dense it is. */
+/** Before calibration. The text itself is on disk; the stand-in has its beginning, which shows how dense it is. */
 function tokensPerByte({ standIn }: StoredEntry): number {
   return standIn.length < SAMPLE_CHARS_MIN ? 1 / CHARS_PER_TOKEN : estimateText(standIn) / standIn.length
 }

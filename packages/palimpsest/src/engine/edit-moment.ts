@@ -16,9 +16,9 @@ export interface ClearingLimits extends EditLimits {
   readonly compaction?: ComingCompaction | undefined
 }
 
-/** What is known where edits are planned. */
+/** What is known when edits are planned. */
 export interface PlanningMoment {
-  /** What was taken back is not taken out again. */
+  /** What was undone is pinned in it, so that it is not removed again. */
   readonly view: View
   readonly moment: EditMoment
   readonly micro: MicroPolicy
@@ -43,7 +43,7 @@ export function planningMoment(
   }
 }
 
-/** Whether clearing will make the room when the window is full: then no compaction comes, and nothing need be got ready for one. */
+/** Whether clearing will make room when the window is full: then no compaction comes, and nothing need be prepared for one. */
 export function clearingWillSpare(
   given: View,
   sizeTokens: number,

@@ -19,15 +19,15 @@ import { sizeOf, type Sizing } from '../situation/size-of.ts'
 import { storedBody } from '../layers/1-tool-results/stored-body.ts'
 import { fullAt, isFull } from '../situation/is-full.ts'
 
-// The guard of the next request: results that no request has carried yet go to disk until it fits, whatever tool made them. It acts
-// before a compaction is considered: a round that was not sent yet stays in every compaction, so that no summary makes room for it.
+// The guard of the next request: results that no request has carried yet go to disk until it fits, whichever tool made them.
+// It acts before a compaction is considered: a round that was not sent yet stays in every compaction, so no summary makes room for it.
 
-/** Of the threshold: results of the last round that stay whole behind a compaction that had to go harder. */
+/** Share of the threshold: results of the last round that stay whole after a compaction that had to go harder. */
 const HARDER_SHARE_MAX = 0.3
-/** Of what the model accepts: room for its answer, where the request may be as large as that. */
+/** Share of what the model accepts: room for its answer, if the request may be that large. */
 const ANSWER_SHARE = 0.1
 
-/** Of the limit: what is stored makes so much more room, so that a word said before the answer comes is no reason to decide anew. */
+/** Share of the limit: storing makes this much more room, so that a word said before the answer comes does not start another decision. */
 const SPARE_SHARE = 0.02
 
 export interface GuardLimits extends Sizing {
@@ -38,7 +38,7 @@ export interface GuardLimits extends Sizing {
   readonly compaction?: AutoCompaction | undefined
 }
 
-/** Nothing is refused here: the provider's refusal starts a compaction. Not where none may follow it. */
+/** Nothing is refused here: the provider's refusal starts a compaction. Not if none may follow it. */
 export function waitsForRefusal(
   { compaction, isMain }: Pick<GuardLimits, 'compaction' | 'isMain'>,
   flags: Flags,
@@ -46,7 +46,7 @@ export function waitsForRefusal(
   return isMain && compaction !== undefined && mayCompact(compaction, flags) && flags.value('reactive-only')
 }
 
-/** Stores what is too much. Right behind a compaction that had to go harder the limit is a low one. */
+/** Stores what is too much. Right after a compaction that had to go harder, the limit is low. */
 export async function* guardRequest(
   start: Session,
   limits: GuardLimits,
@@ -58,7 +58,7 @@ export async function* guardRequest(
   const toTokens = (raw: number): number => raw * factorOf(limits.calibration)
   const excessOf = ({ view }: Session): number => sizeOf(view, limits) - (1 - SPARE_SHARE) * limitTokens
   let session = start
-  // A stand-in may come out larger than planned: then there is more to store. What was stored is not planned again, so this ends.
+  // A stand-in may turn out larger than planned, and then more must be stored. What was stored is not planned again, so this ends.
   for (let excess = excessOf(session); excess > 0; excess = excessOf(session)) {
     const guarded = await storeAll(planGuard(session.view, excess, toTokens, limits.storage), limits, ports)
     if (guarded.length === 0) break
@@ -70,7 +70,7 @@ export async function* guardRequest(
   return session
 }
 
-/** Stores what would make a compaction come to nothing: as little as spares it, or as lets it make room. */
+/** Stores what would make a compaction useless: as little as avoids the compaction, or lets it make room. */
 export async function* guardCompaction(
   start: Session,
   limits: GuardLimits,
@@ -83,13 +83,16 @@ export async function* guardCompaction(
   if (excess <= 0) return start
   const factor = factorOf(limits.calibration)
   const plans = planGuard(start.view, excess, (raw) => raw * factor, limits.storage)
-  // Where what is too much is no result, storing the others would be in vain.
+  // If the excess is not in results, storing the others would be in vain.
   if (factor * plans.reduce((sum, { block }) => sum + block.tokens, 0) < excess) return start
   const stored = await storeAll(plans, limits, ports)
   return stored.length > 0 ? yield { append: stored } : start
 }
 
-/** What is newer than the last request stays in every compaction. Where that alone is more than one may leave, so much must go first. */
+/**
+ * What is newer than the last request stays in every compaction. If that alone is more than a compaction may leave, this much must go
+ * first.
+ */
 function excessInCompaction(view: View, limits: GuardLimits): number {
   const { thresholds, calibration } = limits
   const size = sizeOf(view, limits)
@@ -104,7 +107,7 @@ function excessInCompaction(view: View, limits: GuardLimits): number {
   return Math.min(size - fullAt(thresholds) + 1, behind - left)
 }
 
-/** Where nothing blocks, what the model accepts is the limit. */
+/** If nothing blocks, the limit is what the model accepts. */
 function guardLimit(view: View, limits: GuardLimits, flags: Flags): number {
   const { blockingTokens, thresholds, compaction } = limits
   const { boundary, nodes } = view

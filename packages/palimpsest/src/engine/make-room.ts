@@ -5,7 +5,7 @@ import type { Session } from '../situation/session.ts'
 import { sizeOf } from '../situation/size-of.ts'
 import { isFull } from '../situation/is-full.ts'
 
-/** Before a request: the oldest spans are folded where that mode is on, else the whole is compacted once it is over the threshold. */
+/** Before a request: folds the oldest spans if that mode is on; otherwise compacts everything once it is over the threshold. */
 export async function* makeRoom(
   begin: Session,
   limits: Omit<AutoLimits, 'cause'>,

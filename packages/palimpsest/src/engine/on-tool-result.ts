@@ -18,11 +18,11 @@ export interface ArrivedResult {
   readonly isError?: boolean | undefined
   readonly origin?: Extract<Origin, 'tool' | 'web' | 'mcp' | 'user' | 'recall'>
   readonly files?: readonly SeenFile[]
-  /** The tool's own limit; `unlimited` where it bounds itself. */
+  /** The tool's own limit; `unlimited` if it bounds its results itself. */
   readonly resultCharsMax?: number | 'unlimited'
 }
 
-/** The entries of a result: the message first, and where it went to disk, the decision. */
+/** The entries of a result: the message first and, if the result went to disk, the decision. */
 export async function onToolResult(
   use: ToolUseBlock,
   arrived: ArrivedResult,
@@ -37,7 +37,7 @@ export async function onToolResult(
   if (!plan) return [messageBody({ role: 'user', content: [block] }, origin, files && { files })]
   const stored = await storeResult(plan, policy, ports)
   const json = `{"role":"user","content":[${stored.standIn}]}`
-  // Of what it shows of files nothing is left; what the call did to them stands in the call.
+  // Nothing is left of the files that it shows; what the call did to files is in the call.
   const changed = files?.filter(({ how }) => how !== 'read')
   const more = { json, ...(changed && { files: changed }) }
   const message = messageBody({ role: 'user', content: [JSON.parse(stored.standIn)] }, origin, more)
@@ -54,7 +54,7 @@ function resultBlock(use: ToolUseBlock, { content, isError }: ArrivedResult): To
   }
 }
 
-/** The same for results that stand in the transcript already, in messages that somebody else made and nobody has sent yet. */
+/** The same for results that are already in the transcript, in messages that someone else made and nobody has sent yet. */
 export async function onArrivedResults(
   view: View,
   arrived: ReadonlySet<EntryId>,
@@ -63,7 +63,7 @@ export async function onArrivedResults(
 ): Promise<readonly EntryBody[]> {
   const plans: UnsentPlan[] = []
   const names = new Map<string, string>()
-  // The calls stand in the node before.
+  // The calls are in the node before.
   for (const node of view.nodes.slice(Math.max(0, firstArrived(view, arrived) - 1)))
     for (const block of node.blocks) {
       if (isBlock(block.block, 'tool_use')) names.set(block.block.id, block.block.name)
@@ -76,7 +76,7 @@ export async function onArrivedResults(
   return await storeAll(plans, limits, ports)
 }
 
-/** They are the newest: what stands before them is not looked at. */
+/** They are the newest, so nothing before them is checked. */
 function firstArrived({ nodes }: View, arrived: ReadonlySet<EntryId>): number {
   let first = nodes.length
   while (nodes[first - 1]?.entries.some((id) => arrived.has(id))) first--

@@ -26,18 +26,18 @@ import { fullAt, isFull } from '../situation/is-full.ts'
 // All edits due before one request, as one: each further one would cost another rewrite of what follows it.
 
 const PRICE_TOKENS = 1_000_000
-/** The part of the window that stays verbatim when it is full: on recorded sessions most of what is needed again lies there. */
+/** Share of the window that stays verbatim when it is full: on recorded sessions most of what is needed again is there. */
 const TAIL_SHARE = 0.2
 
 export interface EditMoment {
   readonly now: number
   /** Size of the next request. */
   readonly sizeTokens: number
-  /** Tokens of what stands before the messages. */
+  /** Tokens before the messages. */
   readonly prefixTokens: number
   /** The provider would be asked for a summary that keeps thinking. */
   readonly serverCompacts?: boolean
-  /** Absent where nothing compacts. */
+  /** Absent if nothing compacts. */
   readonly compaction?: CompactionOutlook | undefined
 }
 
@@ -52,7 +52,7 @@ export function planEdit(view: View, moment: EditMoment, limits: EditLimits): Pl
   const situation = { ...situationOf(view, moment, { limits, toTokens, rawBefore }), brokenFrom }
   const plan = planClearing(view, situation, limits.micro)
   const cleared = plan && clearingEdit(view, plan, toTokens, limits.micro)
-  // Clearing that leaves the window full comes along with what makes room.
+  // If clearing leaves the window full, it comes together with what makes room.
   const staysFull = isFull(moment.sizeTokens - (cleared?.freedTokens ?? 0), limits.thresholds)
   const forced = staysFull && limits.dropsWhenFull ? planFull(view, situation, limits) : undefined
   const left = plan && forced ? withoutDropped(plan, forced) : plan
@@ -68,7 +68,7 @@ export function planEdit(view: View, moment: EditMoment, limits: EditLimits): Pl
   }
 }
 
-/** Superseded rounds, where nothing else is due and their going pays by itself. */
+/** Superseded rounds, if nothing else is due and removing them pays by itself. */
 function planSnipAlone(view: View, situation: MicroSituation, micro: MicroPolicy): PlannedEdit | undefined {
   const { rawBefore, toTokens } = situation
   const range = { from: 0, limit: tailStart(view, situation, micro) }
@@ -77,7 +77,7 @@ function planSnipAlone(view: View, situation: MicroSituation, micro: MicroPolicy
   const { firstNode, raw } = snip
   const numbers = planUseless(view, { firstNode, freedTokens: Math.round(toTokens(raw)) }, situation, micro)
   if (!numbers) return undefined
-  // What follows it is written anew: stale results there go along.
+  // What follows is written again anyway, so stale results there are cleared too.
   const plan = planClearing(view, { ...situation, brokenFrom: firstNode }, micro)
   const cleared = plan && clearingEdit(view, plan, toTokens, micro)
   return { edit: withSnip(cleared ?? NO_EDIT, snip, toTokens), why: 'superseded rounds: it pays', numbers }
@@ -85,7 +85,7 @@ function planSnipAlone(view: View, situation: MicroSituation, micro: MicroPolicy
 
 const NO_EDIT: EntryBody<EditEntry> = { kind: 'edit', cause: 'batch', replace: [], drop: [], freedTokens: 0 }
 
-/** The first node that an edit changes: what stands before it is read from the cache. */
+/** The first node that an edit changes: what comes before it is read from the cache. */
 function editPoint({ nodes }: View, { replace, drop }: EntryBody<EditEntry>): number {
   const changed = new Set([...replace.map(({ at }) => at.entry), ...drop])
   return Math.max(
@@ -131,7 +131,7 @@ function isIn(edit: EntryBody<EditEntry>, at: BlockRef): boolean {
   return edit.replace.some((one) => one.at.entry === at.entry && one.at.index === at.index)
 }
 
-/** What goes whole needs no stand-in. */
+/** A message that leaves whole needs no stand-in. */
 function withSnip(
   edit: EntryBody<EditEntry>,
   snip: SnipPlan,
@@ -146,7 +146,7 @@ function withSnip(
   }
 }
 
-/** Characters stand for bytes: what makes a request large is base64. */
+/** Counts characters as bytes: what makes a request large is base64. */
 function bytesOf(view: View, settled: Settled): number {
   const prefix = view.prefix ? view.prefix.system.length + view.prefix.tools.length : 0
   return prefix + (settled.joined[settled.texts.length]?.length ?? 0)
@@ -180,7 +180,10 @@ function situationOf(
   }
 }
 
-/** As the newest answer that wrote bought it; where none tells, as is bought now. Undefined: nobody knows. */
+/**
+ * The lifetime that the newest answer with cache writes bought; if its usage does not show it, the one that is bought now.
+ * Undefined: unknown.
+ */
 function lastLifetime({ nodes }: View, lifetime: EditLimits['lifetime']): number | undefined {
   if (lifetime === undefined) return undefined
   const written = nodes.findLast(({ source }) => (source.usage?.cache_creation_input_tokens ?? 0) > 0)
@@ -195,7 +198,7 @@ function pricesOf({ facts, lifetime }: EditLimits, sizeTokens: number): Prices {
   return { read: tier.read / PRICE_TOKENS, write: write / PRICE_TOKENS, output: tier.output / PRICE_TOKENS }
 }
 
-/** In a running tool loop an edit costs a model that binds thinking the thoughts it is in the middle of. */
+/** In a running tool loop, an edit costs a model that binds thinking the thoughts of that loop. */
 function losesThinking(view: View, { thinking }: EditLimits): boolean {
   return thinking.bindsPrefix && view.nodes.at(-1)?.answers !== undefined
 }

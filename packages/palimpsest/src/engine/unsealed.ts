@@ -7,16 +7,16 @@ import { isBlock } from '../wire/message.ts'
 import { compactionBodies } from '../layers/4-compaction/summary/compaction-bodies.ts'
 import type { NamedBody } from '../situation/session.ts'
 
-// A signed block is worth nothing at another account or endpoint: every request with it is refused. What it says then goes in the clear,
-// as the summary of a boundary that keeps everything else. The thinking behind it goes by itself.
+// A signed block is worth nothing at another account or endpoint: every request with it is refused. Its content is then sent as plain text,
+// as the summary of a boundary that keeps everything else. The thinking after it leaves by itself.
 
-/** How the provider says that a block does not fit, all but the ones about a compaction that is being asked for. */
+/** How the provider says that a block does not fit, except when it is about a compaction that is being requested. */
 const CODE_START = 'compaction_'
 
 const SAYS_NOTHING =
   'A summary of the beginning of this conversation stood here, sealed. It cannot be read any more; the transcript has the whole.'
 
-/** Undefined where the failure is about something else, or no block is there. */
+/** Undefined if the failure is about something else, or if there is no such block. */
 export function unsealed(
   view: View,
   failure: ProviderFailure,
