@@ -4,8 +4,8 @@ import { everInLog } from '../transcript/ever-in-log.ts'
 import { blockKey, type View } from '../transcript/view.ts'
 import { voidedBy } from '../transcript/voided.ts'
 
-// What the user took back stays back: until the next compaction nothing automatic acts before the blocking limit, and what an undone
-// clearing had cleared is not cleared again.
+// What the user undid stays undone: until the next compaction nothing automatic acts before the blocking limit, and what an undone clearing
+// had cleared is not cleared again.
 
 export interface Undone {
   readonly isAny: boolean
@@ -17,7 +17,7 @@ const NOTHING: Undone = { isAny: false, blocks: new Set() }
 
 const hasVoid = everInLog(({ kind }) => kind === 'void')
 
-/** Undone since the newest boundary in force. */
+/** What was undone since the newest boundary in force. */
 export function undoneIn({ log, boundary }: Pick<View, 'log' | 'boundary'>): Undone {
   if (!hasVoid(log)) return NOTHING
   const since = boundary ? log.slice(log.indexOf(boundary.entry) + 1) : log
@@ -30,7 +30,7 @@ export function undoneIn({ log, boundary }: Pick<View, 'log' | 'boundary'>): Und
   const blocks = undone.flatMap((entry) =>
     entry.kind === 'edit' ? entry.replace.map(({ at }) => blockKey(at)) : [],
   )
-  // A target before what is loaded can only be a boundary.
+  // A target before the loaded part can only be a boundary.
   const isAny = undone.length > 0 || [...targets].some((id) => !log.some((entry) => entry.id === id))
   return { isAny, blocks: new Set(blocks) }
 }
@@ -39,7 +39,7 @@ export function thresholdsAfterUndo(thresholds: Thresholds, { isAny }: Undone): 
   return isAny ? { ...thresholds, auto: Math.max(thresholds.auto, thresholds.blocking) } : thresholds
 }
 
-/** What was taken back since the newest answer is in view again, and the last request did not carry it. */
+/** Whether something was undone since the newest answer: it is in view again, and the last request did not carry it. */
 export function isUndoneSince({ log, nodes }: View): boolean {
   if (!hasVoid(log)) return false
   const answer = nodes.findLast((node) => node.role === 'assistant')?.source

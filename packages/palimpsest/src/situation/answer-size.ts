@@ -1,15 +1,15 @@
 import { droppedBefore, type Settled } from '../transcript/settle.ts'
 import { contextUsage, type Usage } from '../wire/usage.ts'
 
-/** An answer as it stands in a later request. */
+/** An answer as it is in a later request. */
 export interface AnswerSize {
   /** Estimated, before calibration. */
   readonly raw: number
-  /** With the output of what is left of it. */
+  /** Its output covers what is left of the answer. */
   readonly usage: Usage
 }
 
-/** The answer of a node in a request that ends before another: where its turn is over, some providers take its thinking out. */
+/** The answer of a node in a request that ends before another node: once its turn is over, some providers remove its thinking. */
 export function answerSize(
   settled: Settled,
   answer: { readonly index: number; readonly usage: Usage },

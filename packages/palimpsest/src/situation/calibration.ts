@@ -7,8 +7,8 @@ import { promptTokens, type Usage } from '../wire/usage.ts'
 import { answerSize } from './answer-size.ts'
 import { leftBy } from './compaction-record.ts'
 
-// What reported usage says of our estimates: two answers whose requests still stand in view as they were sent, and what was added
-// between them.
+// What reported usage says about our estimates: two answers whose requests are still in view as they were sent, and what was added between
+// them.
 
 /** From all answers in view, oldest first: for a session that is opened. */
 export function calibrationOf(view: View, thinking: ThinkingPolicy, facts: ModelFacts): Calibration {
@@ -22,10 +22,10 @@ export function calibrationOf(view: View, thinking: ThinkingPolicy, facts: Model
   return calibration
 }
 
-/** As much text as a few requests hold: it gives way when the conversation turns to another kind. */
+/** As much text as a few requests hold: it counts less and less when the conversation turns to another kind. */
 const CARRIED_WEIGHT = 8_000
 
-/** Answers before a compaction are not in view; what they taught stands in its boundary. */
+/** Answers before a compaction are not in view; what they taught is in its boundary. */
 function startedBehind({ boundary }: View, { model }: ThinkingPolicy, start: Calibration): Calibration {
   const left = leftBy(boundary?.entry)
   if (left?.factor === undefined || left.model !== model) return start
@@ -44,7 +44,7 @@ interface MeasuredAnswer {
   readonly usage: Usage
 }
 
-/** Answers of the current model with a usage, made under what stands before them now; the newest `most`, 0 for all. */
+/** Answers of the current model that have usage and were made under what comes before them now; the newest `most`, or all for 0. */
 function answersIn(view: View, settled: Settled, most: number): MeasuredAnswer[] {
   const found: MeasuredAnswer[] = []
   for (let index = view.nodes.length - 1; index >= 0; index--) {

@@ -1,20 +1,20 @@
 import { isJsonObject, type JsonObject } from '../wire/json.ts'
 import type { BoundaryEntry } from '../transcript/entry.ts'
 
-// What a boundary tells the next decision: state hangs on the conversation, so a fork, a resumed session and a sub-agent each have
-// their own, and an undone compaction takes its state with it.
+// What a boundary says to the next decision. The state belongs to the conversation, so a fork, a resumed session and a sub-agent each have
+// their own, and undoing a compaction undoes its state.
 
 export interface CompactionRecord {
-  /** What fired it. */
+  /** What started it. */
   readonly cause: string
   readonly source: string
   readonly model: string
   readonly thresholdTokens: number
-  /** Whether the window was full again within few rounds of the compaction before. */
+  /** Whether the window was full again within few rounds of the previous compaction. */
   readonly near: boolean
-  /** The user's messages since the compaction before; −1 for the first. */
+  /** The user's messages since the previous compaction; −1 for the first. */
   readonly turnsSince: number
-  /** The user's message of the turn it fired in, and in which the one before fired. */
+  /** The user's message of the turn in which it started, and of the turn in which the previous one started. */
   readonly turn: string | null
   readonly previousTurn: string | null
   /** Compactions in a row, up to this one, that were near the one before. */
@@ -23,7 +23,7 @@ export interface CompactionRecord {
   readonly failures: number
   /** When a model was last asked for a summary; 0: never. */
   readonly triedAt: number
-  /** What the steps before the one that served came to, in order: `fork: no_summary`. */
+  /** Outcomes of the steps before the one that succeeded, in order: `fork: no_summary`. */
   readonly outcomes: readonly string[]
 }
 
@@ -64,20 +64,22 @@ function count(from: JsonObject, key: string): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** What a compaction left, as it was counted right after it. */
+/** What a compaction left, as counted right after it. */
 export interface Left {
   readonly tokens: number
   /** Of its messages, before calibration. */
   readonly estimate: number
-  /** Whose tokens they are. */
+  /** The model that the tokens belong to. */
   readonly model: string
-  /** What estimates had to be multiplied by, if that was learned: whoever opens the conversation behind the boundary has seen no answer yet. */
+  /**
+   * What estimates had to be multiplied by, if that was learned: a conversation that is opened after the boundary has seen no answer yet.
+   */
   readonly factor?: number
-  /** The least request that was answered before: it tells how large system and tools are. */
+  /** The smallest request that was answered before: it shows how large system and tools are. */
   readonly least?: LeastAnswered
 }
 
-/** A request that was answered: what it was billed for, and what was estimated of its messages. */
+/** An answered request: what it was billed for, and what was estimated of its messages. */
 export interface LeastAnswered {
   readonly tokens: number
   readonly sentEstimate: number
@@ -93,7 +95,7 @@ export function withLeft(
   return { ...extra, [LEFT_FIELD]: { estimate, model, ...known } }
 }
 
-/** Undefined where the boundary does not tell. */
+/** Undefined if the boundary does not say. */
 export function leftBy(boundary: BoundaryEntry | undefined): Left | undefined {
   const found = boundary?.meta.extra?.[LEFT_FIELD]
   const tokens = boundary?.meta.postTokens

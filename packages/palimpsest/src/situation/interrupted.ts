@@ -5,7 +5,7 @@ import { messageBody, type EntryBody } from './session.ts'
 const INTERRUPTED =
   'Interrupted: this call did not finish and has no result. It may have had effects; check before repeating it.'
 
-/** Every tool use without a result gets one that says so. Stored like any other message: the view makes up no text. */
+/** Gives every tool use without a result one that says so. Stored like any other message: the view makes up no text. */
 export function interruptedResults(view: View): EntryBody<MessageEntry>[] {
   return [...view.open.keys()].map((toolUseId) =>
     messageBody(
@@ -22,7 +22,7 @@ export function interruptedResults(view: View): EntryBody<MessageEntry>[] {
 const STOPPED_HERE =
   '[The answer above was stopped here, before it was complete. No tool that it would have called was run.]'
 
-/** Stands behind an answer that was broken off: the model is told what the user saw. */
+/** Comes after an answer that was stopped, so that the model knows what the user saw. */
 export function stoppedNote(): EntryBody<MessageEntry> {
   return messageBody({ role: 'user', content: STOPPED_HERE }, 'engine', { part: 'interrupted' })
 }

@@ -1,7 +1,7 @@
-// When the window counts as full, so that what compacts by itself acts. Whoever decides by it asks here; how large a window is, and where its
-// thresholds are, `window.ts` and `thresholds.ts` say.
+// When the window counts as full, so that automatic compaction acts. Every decision about that asks here; `window.ts` and `thresholds.ts`
+// say how large a window is and where its thresholds are.
 
-/** Of the thresholds, the one that counts here. */
+/** The one threshold that counts here. */
 interface FullMark {
   readonly auto: number
 }
@@ -11,12 +11,12 @@ export function isFull(sizeTokens: number, thresholds: FullMark): boolean {
   return sizeTokens >= fullAt(thresholds)
 }
 
-/** Tokens at which it is full: what is told to the user, recorded with a compaction, and shared out by those who make room. */
+/** Size at which it is full: shown to the user, recorded with a compaction, and shared out by those who make room. */
 export function fullAt({ auto }: FullMark): number {
   return auto
 }
 
-/** Tokens that messages may come to before it is full, where so many stand before them. */
+/** Tokens that messages may take before it is full, with this many tokens before them. */
 export function roomUntilFull(thresholds: FullMark, prefixTokens: number): number {
   return Math.max(0, fullAt(thresholds) - prefixTokens)
 }

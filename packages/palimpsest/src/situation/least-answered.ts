@@ -11,7 +11,10 @@ interface Scan {
 
 const scans = new WeakMap<readonly Entry[], Scan>()
 
-/** The one with the fewest messages since the prefix in force. A log only grows, and an undo gives a new one: so only what came since is read. */
+/**
+ * The answered request with the smallest messages since the prefix in force. A log only grows, and an undo creates a new one, so only new
+ * entries are read.
+ */
 export function leastAnswered({ log, prefix }: Pick<View, 'log' | 'prefix'>): LeastAnswered | undefined {
   const known = scans.get(log)
   let least = known?.prefix === prefix ? known?.least : undefined
@@ -25,14 +28,14 @@ export function leastAnswered({ log, prefix }: Pick<View, 'log' | 'prefix'>): Le
   return least
 }
 
-/** A boundary knows it of what lies before: that is not always loaded. */
+/** A boundary knows it for what comes before it, which is not always loaded. */
 function leastBy(entry: Entry, prefix: PrefixEntry | undefined): LeastAnswered | undefined {
   if (entry.kind === 'message') return answered(entry, prefix)
   const left = entry.kind === 'boundary' ? leftBy(entry) : undefined
   return left?.model === prefix?.model ? left?.least : undefined
 }
 
-/** What another model counted, or what the provider itself cleared before it counted, tells nothing. */
+/** What another model counted, or what the provider itself cleared before it counted, says nothing. */
 function answered(
   { message, usage, model, sentEstimate }: MessageEntry,
   prefix: PrefixEntry | undefined,

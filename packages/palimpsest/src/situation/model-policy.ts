@@ -1,7 +1,7 @@
 import type { ThinkingPolicy } from '../transcript/settle.ts'
 import type { ModelFacts } from '../wire/model-facts.ts'
 
-/** What a model asks of the messages sent to it. Of an unknown model nothing is assumed that could be refused. */
+/** What a model requires of the messages sent to it. For an unknown model we assume nothing that could be refused. */
 export function modelPolicy(model: string, facts: ModelFacts | undefined): ThinkingPolicy {
   return {
     model,

@@ -5,8 +5,8 @@ import type { AppliedContextManagement } from '../wire/response.ts'
 import { clearedTokens } from '../wire/usage.ts'
 import type { EntryBody } from './session.ts'
 
-// What the provider cleared of a request, as an entry. It changes no bytes of ours: the history goes in full, and the provider clears the
-// same of it again. So each answer tells of all that is cleared, and only what is more than before is new.
+// What the provider cleared from a request, as an entry. It changes no bytes of ours: the history is sent in full, and the provider clears
+// the same again. So each answer reports everything that is cleared, and only the increase is new.
 
 export function serverEdits(
   view: View,
@@ -18,7 +18,7 @@ export function serverEdits(
   return freedTokens > 0 ? [{ kind: 'edit', cause: 'server', replace: [], drop: [], freedTokens }] : []
 }
 
-/** Since the newest boundary: what lies before it is not sent. */
+/** Since the newest boundary: what comes before it is not sent. */
 function recordedTokens({ log }: View): number {
   const voided = voidedBy(log)
   const start = log.findLastIndex((entry) => entry.kind === 'boundary' && !voided.has(entry.id))

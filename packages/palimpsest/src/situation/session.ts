@@ -11,7 +11,7 @@ export interface Session {
   readonly view: View
 }
 
-/** An entry without its place: id, parent and time are given by the one who appends. */
+/** An entry without its place: id, parent and time are set when it is appended. */
 export type EntryBody<T extends Entry = Entry> = T extends Entry ? Omit<T, 'id' | 'parent' | 'at'> : never
 
 export interface Appended {
@@ -23,7 +23,7 @@ export type AppendPorts = Pick<Ports, 'transcript' | 'newId'> & {
   readonly clock: Pick<Ports['clock'], 'now'>
 }
 
-/** A body whose id is named by another of the same batch. */
+/** A body. Its id is set if another one of the same batch names it. */
 export type NamedBody<T extends Entry = Entry> = EntryBody<T> & { readonly id?: string }
 
 /** On disk first, then in view. Entries are chained to the newest one and to each other. */
@@ -39,7 +39,7 @@ export async function appendTo(
   return { session: { ...session, view }, entries }
 }
 
-/** The view as it would be. The given one stays as it is, and nothing is written. */
+/** The view as it would be afterwards. The given one stays as it is, and nothing is written. */
 export function viewWith(view: View, bodies: readonly NamedBody[]): View {
   let made = 0
   const nowhere = { newId: () => `unwritten-${made++}`, clock: { now: () => 0 } }
@@ -48,7 +48,7 @@ export function viewWith(view: View, bodies: readonly NamedBody[]): View {
   return after
 }
 
-/** Bodies as entries behind the newest one. Nothing is written. */
+/** Bodies as entries after the newest one. Nothing is written. */
 export function placed(
   view: View,
   bodies: readonly NamedBody[],
@@ -62,7 +62,7 @@ export function placed(
   })
 }
 
-/** The same for one message, which is returned with its place. */
+/** The same for one message, which is returned as an entry. */
 export async function appendMessage(
   session: Session,
   body: EntryBody<MessageEntry>,

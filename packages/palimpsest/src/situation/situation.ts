@@ -7,14 +7,14 @@ import type { Sizing } from './size-of.ts'
 import type { Thresholds } from './thresholds.ts'
 import type { Window } from './window.ts'
 
-// What everybody asks who decides about a conversation: which model leads it, how it counts, and what its window has room for.
+// What every decision about a conversation needs: which model leads it, how it counts, and what its window has room for.
 
-/** The window of a model, as it is known now. */
+/** A model's window, as it is known now. */
 export interface WindowReading {
   readonly model: ResolvedModel
   readonly window: Window
   readonly thresholds: Thresholds
-  /** Whether anything may compact by itself. */
+  /** Whether anything may compact automatically. */
   readonly autoEnabled: boolean
   /** Whether anything may compact at all. */
   readonly compactEnabled: boolean
@@ -25,7 +25,7 @@ export interface Situation extends Sizing {
   readonly thresholds: Thresholds
 }
 
-/** Of a conversation that this model leads. What its answers taught of the model's tokens is read off the view. */
+/** For a conversation that this model leads. What its answers taught about the model's tokens is read from the view. */
 export function situationOf(
   view: View,
   model: string,

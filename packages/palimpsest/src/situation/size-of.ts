@@ -17,9 +17,9 @@ import { promptTokens, type Usage } from '../wire/usage.ts'
 import { answerSize } from './answer-size.ts'
 import { leastAnswered } from './least-answered.ts'
 
-// How large the next request will be: usage at the newest answer, less what left since, plus what came since. The view's running
-// sums make it a subtraction, whatever the layers did in between. Right behind a compaction it is what that was said to leave: whoever
-// asks, and whether or not what it replaced is loaded, gets one figure.
+// How large the next request will be: usage at the newest answer, minus what left since, plus what was added since. The view's running sums
+// make it a subtraction, whatever the layers did in between. Right after a compaction it is what that was counted to leave, so every caller
+// gets one figure, whether or not what it replaced is loaded.
 
 export interface Sizing {
   readonly thinking: ThinkingPolicy
@@ -30,7 +30,7 @@ export function sizeOf(view: View, sizing: Sizing): number {
   return sizeSinceBoundary(view, sizing) ?? sizeSinceAnswer(view, sizing)
 }
 
-/** Whether it is as the provider counts: nothing came or went since the newest answer. */
+/** Whether it is the provider's count: nothing was added or removed since the newest answer. */
 export function isSizeExact(view: View, sizing: Sizing): boolean {
   const settled = settle(view, sizing.thinking)
   const anchor = findAnchorNode(view)
@@ -41,7 +41,7 @@ export function isSizeExact(view: View, sizing: Sizing): boolean {
   return isWhole && source.under === settled.chains[anchor.index] && source.model === sizing.thinking.model
 }
 
-/** Undefined where something was answered since the newest compaction, or another model counted. */
+/** Undefined if something was answered since the newest compaction, or if another model counted. */
 function sizeSinceBoundary(view: View, sizing: Sizing): number | undefined {
   const { entry } = view.boundary ?? {}
   const left = leftBy(entry)
@@ -60,7 +60,7 @@ function hasUsage(entry: Entry): boolean {
   return entry.kind === 'message' && entry.usage !== undefined && promptTokens(entry.usage) > 0
 }
 
-/** From the newest usage in view; used of a conversation that was just compacted, to say what that left. */
+/** From the newest usage in view; also right after a compaction, to compute what that left. */
 export function sizeSinceAnswer(view: View, sizing: Sizing): number {
   const settled = settle(view, sizing.thinking)
   const anchor = findAnchorNode(view)
@@ -90,8 +90,9 @@ export function sizeSinceAnswer(view: View, sizing: Sizing): number {
 }
 
 /**
- * Tokens of a raw one that left. Where little was seen of a model, it starts with the most that is known of its vocabulary: so much is never
- * missed, but so much less is not left either. Then what was seen counts, and that system, tools and messages together came to what was billed.
+ * Tokens per raw token that left. If little was seen of a model, its factor starts with the highest that is known for its vocabulary.
+ * That never underestimates what is there, but overestimates what left. So what was seen counts here, and that system, tools and messages
+ * together came to what was billed.
  */
 function leavingFactor(view: View, { node, usage }: AnchorNode, { calibration }: Sizing): number {
   const { sentEstimate } = node.source
@@ -105,7 +106,7 @@ function plausibleFactor(view: View, billed: LeastAnswered | undefined, calibrat
   return Math.min(factorOf(calibration), learnedFactor(calibration) ?? Infinity, most)
 }
 
-/** System and tools, as the least request tells. Undefined where none was answered under them. */
+/** Size of system and tools, as the least request shows it. Undefined if none was answered under them. */
 function prefixBilled(view: View, { calibration, thinking }: Sizing): number | undefined {
   const least = view.prefix?.model === thinking.model ? leastAnswered(view) : undefined
   if (!least) return undefined
@@ -116,14 +117,14 @@ interface Counted {
   readonly anchor: AnchorNode
   readonly since: SinceAnchor
   readonly sizing: Sizing
-  /** Of what left. */
+  /** Factor for what left. */
   readonly leaving: number
 }
 
 /**
- * After a compaction, what left is estimated, and is much more than what stayed. The least request that was answered under the same
- * system and tools tells how large these are, and usages tell how large the kept messages between answers are. Where less is left to be
- * estimated that way, it is the better count.
+ * After a compaction, what left is estimated, and is much more than what stayed. The least request that was answered under the same system
+ * and tools shows how large these are, and usages show how large the kept messages between answers are. If that way leaves less to
+ * estimate, it is the better count.
  */
 function countFromPrefix(
   view: View,
@@ -135,16 +136,16 @@ function countFromPrefix(
   const kept = findKeptFrom(view, settled, anchor)
   const beforeRaw = countedTokens(settled, kept.index)
   if (least.sentEstimate + beforeRaw >= since.removedRaw) return undefined
-  // As if the answer that the kept ones begin with had been asked for now.
+  // As if the answer that begins the kept part had been requested now.
   const factor = Math.min(growthFactor(least, anchor, sizing), leaving)
   const before = least.tokens - factor * least.sentEstimate + tokensBefore(view, settled, kept.index, factor)
   const behind = countSince(anchor.usage, { ...since, removedRaw: 0 }, sizing.calibration)
   return Math.ceil(before + behind - promptTokens(kept.usage))
 }
 
-/** Of the nodes before `limit`: answers as they were reported, the rest estimated. */
+/** Size of the nodes before `limit`: answers as they were reported, the rest estimated. */
 function tokensBefore({ nodes, log }: View, settled: Settled, limit: number, factor: number): number {
-  // Copies tell no usage: it would count twice. Their originals do.
+  // Copies have no usage, since it would count twice. Their originals have it.
   const usages = new Map(log.flatMap((entry) => ('usage' in entry ? [[entry.id, entry.usage] as const] : [])))
   let tokens = 0
   const dropped = droppedBefore(settled, limit)
@@ -152,7 +153,7 @@ function tokensBefore({ nodes, log }: View, settled: Settled, limit: number, fac
     const thought = index < dropped ? between(settled.thought, index) : 0
     const raw = between(settled.tokens, index) - thought
     const usage = usages.get(node.source.id)
-    // Thinking is in what was reported, and may not be in what is sent.
+    // Thinking is part of what was reported, and may not be part of what is sent.
     const isWhole = node.blocks.every(({ block, original }) => original && !isThinking(block))
     tokens += node.role === 'assistant' && usage && isWhole ? answerTokens(usage, factor * raw) : factor * raw
   }
@@ -163,17 +164,17 @@ function between(sums: readonly number[], index: number): number {
   return (sums[index + 1] ?? 0) - (sums[index] ?? 0)
 }
 
-/** Raw tokens that a conversation must have grown by, before its growth says more than what is known of the model. */
+/** By how many raw tokens a conversation must have grown before its growth says more than what we know about the model. */
 const GROWN_RAW_MIN = 4_000
 
-/** Tokens of a raw one: as the model is known by now, or else over all that was said since the least request. */
+/** Tokens per raw token: as known for the model by now, otherwise over everything that was said since the least request. */
 function growthFactor(least: LeastAnswered, { node, usage }: AnchorNode, { calibration }: Sizing): number {
   const grownRaw = (node.source.sentEstimate ?? 0) - least.sentEstimate
   if (grownRaw < GROWN_RAW_MIN || calibration.samples.length > 0) return factorOf(calibration)
   return (promptTokens(usage) - least.tokens) / grownRaw
 }
 
-/** The oldest answer from which on everything up to the anchor stands as it was sent. */
+/** The oldest answer from which on everything up to the anchor is as it was sent. */
 function findKeptFrom({ nodes }: View, settled: Settled, anchor: AnchorNode): AnchorNode {
   let oldest = anchor
   for (let index = anchor.index - 1; index >= 0; index--) {
@@ -190,7 +191,7 @@ function findKeptFrom({ nodes }: View, settled: Settled, anchor: AnchorNode): An
 
 const prefixEstimates = new WeakMap<PrefixEntry, number>()
 
-/** Estimated tokens of what stands before the messages. An entry never changes, so it is looked at once. */
+/** Estimated tokens before the messages. An entry never changes, so it is estimated once. */
 function prefixEstimate({ prefix }: View): number {
   if (!prefix) return 0
   const known = prefixEstimates.get(prefix) ?? estimateText(prefix.system) + estimateText(prefix.tools)
@@ -205,8 +206,8 @@ interface AnchorNode {
 }
 
 /**
- * The newest answer with a usage. Lines of one answer are one node already, so its results come after it. One that a compaction kept, and
- * of which nobody knows what its request had held, tells the size of what is gone.
+ * The newest answer with usage. Lines of one answer are already one node, so its results come after it. If a compaction kept it and nobody
+ * knows what its request held, its usage includes what is gone: then there is no anchor.
  */
 function findAnchorNode({ nodes, boundary }: View): AnchorNode | undefined {
   for (let index = nodes.length - 1; index >= 0; index--) {
@@ -220,15 +221,15 @@ function findAnchorNode({ nodes, boundary }: View): AnchorNode | undefined {
   return undefined
 }
 
-/** Much went since another model counted: what is left of its figure is mostly the difference between the two. */
+/** Much left since another model counted: what remains of its figure is mostly the difference between the two. */
 function isStale({ node, index }: AnchorNode, { chains }: Settled, { thinking }: Sizing): boolean {
   const { model, under, sentEstimate } = node.source
   return model !== thinking.model && sentEstimate !== undefined && under !== chains[index]
 }
 
 /**
- * What the answer's request had carried. The same bytes stand before it still, or the estimate made then counts: it may be another
- * edition's, but it knows what is gone.
+ * What the answer's request had carried: what comes before it now if the bytes are the same, otherwise the estimate made then.
+ * That may be from another version, but it includes what is gone.
  */
 function sentBefore({ source }: ViewNode, settled: Settled, index: number): number {
   const now = countedTokens(settled, index)

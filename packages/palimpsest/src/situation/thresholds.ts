@@ -1,14 +1,14 @@
 import { scaled, type Window } from './window.ts'
 import { fullAt, isFull } from './is-full.ts'
 
-// The four sizes at which something happens, and the one report of where a conversation stands among them.
+// The four sizes at which something happens, and the report of where a conversation stands among them.
 
-/** Below the effective window: one whole response can arrive between two checks. */
+/** How far below the effective window: one whole response can arrive between two checks. */
 const AUTO_ROOM = 13_000
-/** Below what happens next: the automatic compaction or, where there is none, the end of the effective window. */
+/** How far below what happens next: the automatic compaction or, without one, the end of the effective window. */
 const WARNING_BELOW = 20_000
 const ERROR_BELOW = 10_000
-/** Below the effective window: leaves room for a manual compaction. */
+/** How far below the effective window: leaves room for a manual compaction. */
 const BLOCKING_ROOM = 3_000
 
 export interface Thresholds {
@@ -21,16 +21,16 @@ export interface Thresholds {
 export interface ThresholdOverrides {
   /** Percentage of the effective window for the automatic compaction; it may lower the threshold, never raise it. */
   readonly autoPercent?: number | undefined
-  /** Absolute tokens; the window bounds it all the same. */
+  /** Absolute tokens; the window still bounds it. */
   readonly blockingLimit?: number | undefined
-  /** False: nothing compacts by itself, and it is warned of the window's end. */
+  /** False: nothing compacts automatically, and the warnings are about the window's end. */
   readonly autoEnabled?: boolean
 }
 
 export interface ContextReport {
-  /** What the conversation can hold at the most: from there on nothing is sent. */
+  /** Most that the conversation can hold: from there on nothing is sent. */
   readonly room: number
-  /** Whole percent still free of the automatic threshold, or of the effective window when nothing automatic happens. */
+  /** Whole percent still free of the automatic threshold, or of the effective window if nothing automatic happens. */
   readonly percentLeft: number
   readonly isAboveWarning: boolean
   readonly isAboveError: boolean
@@ -45,7 +45,7 @@ export function computeThresholds(window: Window, overrides: ThresholdOverrides 
   const standard = below(window.effective, AUTO_ROOM)
   const wanted = autoPercent === undefined ? Infinity : Math.floor((window.effective * autoPercent) / 100)
   const blocking = Math.min(blockingLimit ?? below(window.effective, BLOCKING_ROOM), window.window)
-  // Whatever compacts by itself acts before anything is refused, wherever the limit was set.
+  // Automatic compaction acts before anything is refused, wherever the limit was set.
   const auto = Math.min(standard, wanted, blocking)
   const end = autoEnabled ? auto : Math.min(window.effective, blockingLimit ?? Infinity)
   return {

@@ -1,12 +1,12 @@
 import type { TitleEntry } from '../transcript/entry.ts'
 import type { EntryBody } from './session.ts'
 
-/** What the list of sessions shows. */
+/** As many characters as the list of sessions shows. */
 const TITLE_CHARS = 80
-/** Enough to tell sessions apart. */
+/** Enough characters to tell sessions apart. */
 const FIRST_PROMPT_CHARS = 1_000
 
-/** What a session is called in lists: by the first words that were said. */
+/** What a session is called in lists: its first words. */
 export function titleBody(prompt: string): EntryBody<TitleEntry> {
   const line = prompt.trim().split('\n')[0] ?? ''
   return {

@@ -1,11 +1,11 @@
 import type { ResolvedModel } from '../tokens/models.ts'
 
-// How much fits, in three steps: what the model accepts, what is wise to use of it, and what of that is left once room is kept for
-// writing a summary.
+// How much fits, in three steps: what the model accepts, what is sensible to use of it, and what is left of that with room reserved to
+// write a summary.
 
-/** A model of which nothing is known. */
+/** For an unknown model. */
 const WINDOW_DEFAULT = 200_000
-/** A request of 900,000 tokens is possible and rarely wise. */
+/** A request of 900,000 tokens is possible and rarely sensible. */
 export const WORKING_WINDOW_DEFAULT = 200_000
 /** Thresholds stay this far below the first price step, so that one response does not cross it. */
 const TIER_MARGIN = 0.05
@@ -15,9 +15,9 @@ const SUMMARY_ROOM = 20_000
 const FULL_SIZE_WINDOW = 200_000
 
 export interface WindowSettings {
-  /** The user asked for the extended window: `[1m]` behind the model's name, or the beta header. */
+  /** The user asked for the extended window: `[1m]` after the model's name, or the beta header. */
   readonly extended?: boolean | undefined
-  /** `PALIMPSEST_CONTEXT_TOKENS`: believed only for a model that the table does not hold. */
+  /** `PALIMPSEST_CONTEXT_TOKENS`: used only for a model that the table does not have. */
   readonly contextTokens?: number | undefined
   /** `PALIMPSEST_WINDOW`: never more than this. */
   readonly windowMax?: number | undefined
@@ -30,7 +30,7 @@ export interface Window {
   /** What thresholds are computed from. */
   readonly working: number
   readonly effective: number
-  /** Every size of the specification is multiplied by it: 1 from 200,000 tokens of working window on. */
+  /** Every size of the specification is multiplied by it: 1 for a working window of 200,000 tokens or more. */
   readonly scale: number
 }
 
