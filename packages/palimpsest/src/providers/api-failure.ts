@@ -3,12 +3,12 @@ import { overflowFailure, parseOverflow } from '../tokens/overflow.ts'
 import { isJsonObject } from '../wire/json.ts'
 import { connectionFailure, type AskedAddress } from './connection-failure.ts'
 
-// What a provider's refusal means, whoever's client carried it: by status, headers, and the words of its body.
+// What a provider's refusal means, whichever client reported it: by status, headers, and the text of its body.
 
-/** Enough for any sentence; more is no sentence. */
+/** Enough for any sentence; a longer text is not one. */
 const SAID_CHARS_MAX = 500
 
-/** What an error of a client carries. */
+/** What a client's error contains. */
 export interface ApiFailure {
   readonly status: number | undefined
   readonly message: string
@@ -17,7 +17,7 @@ export interface ApiFailure {
   readonly requestId: string | undefined
 }
 
-/** What to tell the user to do, by what is wrong. */
+/** What to tell the user to do, by problem. */
 export interface Cures extends AskedAddress {
   readonly key: string
 }
@@ -29,7 +29,7 @@ export function providerError(failure: ApiFailure, cures: Cures, cause: unknown)
   return new ProviderError(classify(failure), describe(failure, cures.key), { cause, ...id })
 }
 
-/** Thrown by us below an SDK, which may have wrapped it. */
+/** An error that we threw below an SDK, which may have wrapped it. */
 export function ownError(error: unknown): ProviderError | undefined {
   if (error instanceof ProviderError) return error
   return error instanceof Error && error.cause !== undefined ? ownError(error.cause) : undefined
@@ -61,7 +61,7 @@ function classify(failure: ApiFailure): ProviderFailure {
 }
 
 function describe({ status, body, message }: ApiFailure, keyCure: string): string {
-  // An SDK puts the status before words that it found nowhere else.
+  // If an SDK found no message elsewhere, it puts the status before the text.
   const said = readable(messageIn(body) ?? message.replace(/^\d{3} /, ''))
   switch (status) {
     case undefined:
@@ -90,7 +90,7 @@ export function rootMessage(error: unknown): string {
   return error.message || error.name
 }
 
-/** `error.details.error_code`: more precise than any type. */
+/** `error.details.error_code`, which is more precise than any type. */
 function codeIn(body: unknown): { code?: string } {
   const inner = isJsonObject(body) ? body['error'] : undefined
   const details = isJsonObject(inner) ? inner['details'] : undefined
@@ -98,7 +98,7 @@ function codeIn(body: unknown): { code?: string } {
   return typeof code === 'string' ? { code } : {}
 }
 
-/** `error.message` is the usual place; servers of other makes write `error`, `message` or `detail`. */
+/** `error.message` is the usual place; other servers use `error`, `message` or `detail`. */
 export function messageIn(body: unknown): string | undefined {
   if (!isJsonObject(body)) return undefined
   const inner = body['error']

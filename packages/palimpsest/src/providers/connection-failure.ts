@@ -1,20 +1,20 @@
 import type { ProviderFailure } from '../errors.ts'
 
-// What the code of a failed connection means: whether asking again can help, and what to do. "fetch failed" says neither.
+// What the error code of a failed connection means: whether a retry can help, and what to do. "fetch failed" says neither.
 
 export interface ConnectionFailure {
   readonly failure: ProviderFailure
   readonly text: string
 }
 
-/** What is known of the address that was asked. */
+/** What we know about the requested address. */
 export interface AskedAddress {
   readonly url: string
-  /** What to do where nothing listens there. */
+  /** What the user should do if nothing listens there. */
   readonly reach: string
 }
 
-/** Undefined where the error has no code that tells more than its words. */
+/** Undefined if the error has no code that says more than its message. */
 export function connectionFailure(error: unknown, asked: AskedAddress): ConnectionFailure | undefined {
   const code = codesOf(error)[0]
   const host = URL.parse(asked.url)?.host ?? asked.url
@@ -58,7 +58,7 @@ const CHECK_NETWORK = 'Check the network and the base URL.'
 const CHECK_SCHEME = 'Check whether the base URL should begin with http:// instead of https://.'
 const TRUST_IT = 'Set NODE_EXTRA_CA_CERTS to the file of its authority, or check the base URL.'
 
-/** Some failures have words and no code. */
+/** Some failures have a message and no code. */
 function wordedFailure(error: unknown, host: string): ConnectionFailure | undefined {
   const says = (words: RegExp): boolean => causesOf(error).some(({ message }) => words.test(message))
   if (says(/^bad port$/i))
@@ -82,10 +82,10 @@ function codesOf(error: unknown): readonly string[] {
   return causesOf(error).flatMap((one) => ('code' in one && typeof one.code === 'string' ? [one.code] : []))
 }
 
-/** Causes of causes; more is a circle. */
+/** Causes of causes; more than this is a loop. */
 const CAUSES_MAX = 16
 
-/** The error and what caused it, the outermost first. Of several addresses that were tried, each has its own. */
+/** The error and its causes, outermost first. If several addresses were tried, each has its own. */
 function causesOf(error: unknown): readonly Error[] {
   const found: Error[] = []
   const open: unknown[] = [error]

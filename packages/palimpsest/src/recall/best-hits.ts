@@ -1,10 +1,10 @@
-// The best of any number of hits, in bounded room: the higher score first, of equals the newer, each quote of an entry once.
+// The best of any number of hits, in bounded space: higher score first, then newer; each quote of an entry once.
 
 export interface RecallHit {
-  /** Of the entry; of a stored result, its path below the project's folder. */
+  /** Id of the entry; for a stored result, its path below the project's folder. */
   readonly id: string
   readonly session: string
-  /** Milliseconds since 1970; NaN where it is not known. */
+  /** Milliseconds since 1970; NaN if unknown. */
   readonly at: number
   readonly kind: string
   readonly quote: string
@@ -29,7 +29,7 @@ export function createBestHits(max: number): BestHits {
   }
   return {
     add: (hit) => {
-      // A fork repeats the lines of what it was forked from.
+      // A fork repeats the lines of its source.
       const key = `${hit.id}\n${hit.quote}`
       const known = hits.get(key)
       if (known && order(known, hit) <= 0) return

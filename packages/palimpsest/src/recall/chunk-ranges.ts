@@ -1,19 +1,19 @@
-// A long text as pieces that are found and ranked each by itself.
+// Splits a long text into pieces that are found and ranked separately.
 
 export interface TextRange {
   readonly from: number
   readonly to: number
 }
 
-/** About a screen: what is said together stands together. */
+/** About a screen: what belongs together is close together. */
 const LINES_MAX = 30
 /** Lines may be long. */
 const CHARS_MAX = 6_000
-/** Of a text with more characters the pieces are larger: a log of a hundred thousand lines is one thing, not three thousand. */
+/** A text with more characters gets larger pieces: a log of a hundred thousand lines is one thing, not three thousand. */
 const LARGE_CHARS = 1 << 18
 const LARGE_PIECE_CHARS = 12_000
 
-/** In order, without gaps; cut at line ends where there are any. */
+/** In order and without gaps; cut at line ends if there are any. */
 export function chunkRanges(text: string): readonly TextRange[] {
   const isLarge = text.length > LARGE_CHARS
   const charsMax = isLarge ? LARGE_PIECE_CHARS : CHARS_MAX
@@ -47,7 +47,7 @@ function pieceEnd(text: string, from: number, charsMax: number, linesMax: number
   return most === text.length ? most : safeEnd(text, most)
 }
 
-/** Never inside of a character. */
+/** Never inside a character. */
 function safeEnd(text: string, at: number): number {
   const code = text.charCodeAt(at)
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at

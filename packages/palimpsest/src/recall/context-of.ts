@@ -3,16 +3,16 @@ import { RECALL_TOOL } from '../transcript/recall-tool.ts'
 import { aboutOf } from './index-rows.ts'
 import { leavesOf } from './texts-of.ts'
 
-// What is being done says which of many places is meant: further queries beside the words that were asked for. The weights were measured:
+// The current work shows which of many places is meant: it adds further queries to the words of the search. The weights were measured:
 // docs/recall.md.
 
 export interface ContextQuery {
   readonly words: string
-  /** Of what the words count that were asked for. */
+  /** Weight relative to the words of the search. */
   readonly weight: number
 }
 
-/** Calls and results that still say what the work is about. */
+/** How many calls and results still show what the work is about. */
 const STEPS = 3
 const LAST_CALL_WEIGHT = 0.5
 const INPUTS_WEIGHT = 0.5
@@ -20,15 +20,18 @@ const NAMES_WEIGHT = 0.4
 const SAID_WEIGHT = 0.3
 /** The end of what was said leads to what comes next. */
 const SAID_CHARS_MAX = 600
-/** An edit may hold a whole file; its beginning says which. */
+/** An edit may contain a whole file; its beginning shows which one. */
 const INPUT_CHARS_MAX = 600
-/** The search takes no more terms than these have. */
+/** The search uses no more terms than this. */
 const NAMES_MAX = 40
-/** A name of code: `camelCase` or `snake_case`. */
+/** A name in code: `camelCase` or `snake_case`. */
 const CODE_NAME = /[A-Za-z_][A-Za-z0-9_]{4,}/g
 const IS_CODE_NAME = /[a-z][A-Z]|_/
 
-/** Of the blocks of a conversation, in order: what the last call was about, all that the last calls were given, names in their results, and what was said last. */
+/**
+ * From the blocks of a conversation, in order: what the last call was about, all inputs of the last calls, names in their results, and what
+ * was said last.
+ */
 export function contextOf(blocks: readonly Block[]): readonly ContextQuery[] {
   const calls: ToolUseBlock[] = []
   const results: ToolResultBlock[] = []
@@ -50,7 +53,7 @@ export function contextOf(blocks: readonly Block[]): readonly ContextQuery[] {
   return queries.filter(({ words }) => words.trim() !== '')
 }
 
-/** By the user or the model. What programs add beside it stands in tags. */
+/** By the user or the model. Text that programs add is in tags. */
 function saidLast(blocks: readonly Block[]): string {
   for (let i = blocks.length - 1; i >= 0; i--) {
     const block = blocks[i]
@@ -59,7 +62,7 @@ function saidLast(blocks: readonly Block[]): string {
   return ''
 }
 
-/** The newest first, each once. */
+/** Newest first, each once. */
 function namesIn(results: readonly ToolResultBlock[]): readonly string[] {
   const names = new Set<string>()
   for (const { content = '' } of results)

@@ -3,7 +3,7 @@ import { isBlock, toBlocks, type Block, type ToolResultBlock } from '../wire/mes
 
 // A message as text, word for word.
 
-/** `stored`: what went to disk, by the tool use that it answers; a preview stands in its place. */
+/** `stored`: results that went to disk, by tool use id; the message only has a preview of them. */
 export function messageText(
   { message }: Pick<MessageEntry, 'message'>,
   stored: ReadonlyMap<string, string> = new Map(),

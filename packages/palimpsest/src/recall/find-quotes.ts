@@ -1,34 +1,34 @@
 import type { RecallQuery } from './query.ts'
 
-// Where a text answers a query: whole lines, word for word, with the lines around them.
+// Where a text answers a query: complete lines, word for word, with the lines around them.
 
 export interface Quote {
   readonly quote: string
   readonly before: string
   readonly after: string
-  /** One of the four below. */
+  /** One of the four scores below. */
   readonly score: number
 }
 
-/** The same letters, standing by themselves. */
+/** The same letters, as a word of their own. */
 export const EXACT = 1
-/** In another case, standing by itself. */
+/** In another case, as a word of their own. */
 export const WHOLE_WORD = 0.75
-/** Inside of something longer. */
+/** Inside something longer. */
 export const PART = 0.5
-/** All its words in one line. */
+/** All the words in one line. */
 export const ALL_WORDS = 0.25
 
-/** Of one text: more of the same says little more. */
+/** Most quotes from one text: more of the same say little more. */
 const QUOTES_MAX = 5
-/** A text may hold a short query a million times. */
+/** A text may contain a short query a million times. */
 const LOOKS_MAX = 2_000
 const LINES_AROUND = 2
-/** A longer line is quoted from around the place. */
+/** Of a longer line, only the part around the match is quoted. */
 export const QUOTE_CHARS_MAX = 2_000
 const AROUND_CHARS_MAX = 500
 
-/** The best first, each line once. */
+/** Best first, each line once. */
 export function findQuotes(text: string, query: RecallQuery): readonly Quote[] {
   const places = phrasePlaces(text, query)
   const found = places.length > 0 ? places : wordPlaces(text, query)
@@ -80,7 +80,7 @@ function wordPlaces(text: string, { words }: RecallQuery): readonly Place[] {
   return places
 }
 
-/** Whole lines around a place. */
+/** The complete lines around a place. */
 export function quoteAt(text: string, { start, end, score }: Place): Quote {
   const [lineStart, lineEnd] = lineAround(text, start, end)
   const isLong = lineEnd - lineStart > QUOTE_CHARS_MAX
@@ -94,7 +94,7 @@ export function quoteAt(text: string, { start, end, score }: Place): Quote {
   }
 }
 
-/** From the beginning of the line that holds `start` to the end of the one that holds `end`. */
+/** From the beginning of the line with `start` to the end of the line with `end`. */
 function lineAround(text: string, start: number, end: number): readonly [number, number] {
   const next = text.indexOf('\n', end)
   return [text.lastIndexOf('\n', start - 1) + 1, next === -1 ? text.length : next]
@@ -116,7 +116,7 @@ function linesAfter(text: string, lineEnd: number): string {
   return text.slice(lineEnd + 1, safeCut(text, Math.min(to, lineEnd + 1 + AROUND_CHARS_MAX)))
 }
 
-/** Never inside of a character. */
+/** Never inside a character. */
 function safeCut(text: string, at: number): number {
   const code = text.charCodeAt(at)
   return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at

@@ -1,17 +1,17 @@
 import type { RecallHit } from './best-hits.ts'
 import { ALL_WORDS } from './find-quotes.ts'
 
-// Hits in the order of two judges: by words, and by how near they are in meaning to what is looked for.
+// Ranks hits by two criteria: by words, and by how close they are in meaning to the query.
 
-/** For texts in the order they are given, a vector each. Comes from outside: no model is a part of this library. */
+/** Returns one vector per text, in order. It comes from outside: the library contains no model. */
 export type Embed = (texts: readonly string[]) => Promise<readonly (readonly number[])[]>
 
-/** A place counts `1 / (60 + place)`: the usual constant of rank fusion, by which neither judge decides alone. */
+/** A rank counts `1 / (60 + rank)`: the usual constant of rank fusion, with which neither criterion decides alone. */
 const FUSION = 60
-/** More says little more, and each word costs time. */
+/** More text says little more, and each word costs time. */
 const TEXT_CHARS_MAX = 600
 
-/** What stands word for word as it was asked for keeps its place before all others. */
+/** Literal matches keep their place before all others. */
 export async function fuseRanks(
   query: string,
   hits: readonly RecallHit[],

@@ -4,17 +4,17 @@ import { chunkRanges, type TextRange } from './chunk-ranges.ts'
 import { partsOf } from './terms.ts'
 import { blockTexts, textsOf, type EntryText, type TextKind } from './texts-of.ts'
 
-// What an index holds of an entry: rows of words, and where the text stands that they were taken from.
+// What an index has for an entry: rows of words, and where the text is that they come from.
 
 export interface RowWords {
-  /** Who says it: a role, the name of a tool, or a speaker as the text names him, with the colon. */
+  /** Who says it: a role, the name of a tool, or a speaker as the text names them, with the colon. */
   readonly who: string
-  /** Of a call and its result: the files, patterns and commands that the call names. */
+  /** For a call and its result: the files, patterns and commands that the call names. */
   readonly about: string
   readonly body: string
   /** Pieces of its names. */
   readonly parts: string
-  /** What was said before, and what after it: a question is remembered by the words of its answer. */
+  /** What was said before it, and after it: people remember a question by the words of its answer. */
   readonly before: string
   readonly after: string
   /** The day, as people write it. */
@@ -23,20 +23,20 @@ export interface RowWords {
 
 export interface IndexRow extends TextRange {
   readonly kind: RowKind
-  /** Of a message; -1 where an entry has no blocks. */
+  /** Index of the block in its message; -1 if an entry has no blocks. */
   readonly block: number
-  /** A call and its result are one thing, named by the tool use. */
+  /** Links a call and its result: the id of the tool use. */
   readonly useId: string | undefined
   readonly words: RowWords
 }
 
 export type RowKind = TextKind | 'stored' | 'memory'
 
-/** What rows of one file know of the rows before them. Plain data: it is kept with the file. */
+/** What rows of a file know about the rows before them. Plain data, stored with the file. */
 export interface RowContext {
-  /** Calls that no result answers yet. */
+  /** Calls without a result yet. */
   readonly calls: { readonly [useId: string]: Call }
-  /** The last turns of talk, the newest last. */
+  /** The last turns of talk, oldest first. */
   readonly said: readonly string[]
 }
 
@@ -47,9 +47,9 @@ interface Call {
 
 export const NO_CONTEXT: RowContext = { calls: {}, said: [] }
 
-/** Calls that nothing answers are left behind in a file that broke off. */
+/** A file that broke off leaves calls without a result. */
 const CALLS_MAX = 64
-/** Turns before a turn that still tell what it is about: two find more than one. */
+/** Turns before a turn that still show what it is about: two find more than one. */
 const SAID_MAX = 2
 /** A longer turn says at its beginning what it is about. */
 const SAID_CHARS_MAX = 200
@@ -91,7 +91,7 @@ export function rowsOfEntry(
   return { rows, context: next }
 }
 
-/** The texts of one block of a message, or of an entry without blocks: what a row's range counts in, joined by line ends. */
+/** The texts of one block of a message, or of an entry without blocks. A row's range counts in them, joined by line ends. */
 export function partsAt(entry: Entry, block: number): readonly EntryText[] {
   if (entry.kind !== 'message') return textsOf(entry)
   const content = toBlocks(entry.message.content)[block]
@@ -99,7 +99,7 @@ export function partsAt(entry: Entry, block: number): readonly EntryText[] {
 }
 
 function textParts(entry: MessageEntry, block: Block): readonly EntryText[] {
-  // A copy repeats a message that stands in the file already, and so does what was recalled.
+  // A copy repeats a message that is already in the file, and so does recalled text.
   if (entry.part === 'kept' || entry.origin === 'recall') return []
   return blockTexts(entry, block).filter(({ text }) => text.trim() !== '')
 }
@@ -130,7 +130,7 @@ export function rowsOfText(text: string, given: About): readonly IndexRow[] {
   })
 }
 
-/** `Caroline: Good to see you!` names its speaker, as notes of a talk do. */
+/** `Caroline: Good to see you!` names its speaker, as in the minutes of a meeting. */
 const LABEL = /^\p{Lu}[\p{L}\p{N}_.-]{0,30}: /u
 
 /** For the turns beside it: what was said, not by whom. */
@@ -179,7 +179,7 @@ const MONTHS = 'January February March April May June July August September Octo
   ' ',
 )
 
-/** `8 May 2023`. */
+/** Such as `8 May 2023`. */
 function dayOf(at: number): string {
   if (!Number.isFinite(at)) return ''
   const date = new Date(at)

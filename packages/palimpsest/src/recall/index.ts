@@ -1,4 +1,4 @@
-// palimpsest/recall: what a text says to a query, word for word.
+// palimpsest/recall: what a text says about a query, word for word.
 
 import '../require-runtime.ts'
 

@@ -1,6 +1,6 @@
 import { quoteAt, type Quote } from './find-quotes.ts'
 
-// Where a text holds some of the words and no line holds them all: the line that holds most of them.
+// If a text has some of the words and no line has all of them: the line with most of them.
 
 /** Endings that a word has in one form and not in another. */
 const ENDINGS = /(?:ing|edly|ed|ies|es|ly|ions?|ers?|s|e|y)$/

@@ -1,4 +1,4 @@
-// From rows that hold some of the words to what is meant. The weights were measured: docs/recall.md.
+// From rows with some of the words to what is meant. The weights were measured: docs/recall.md.
 
 export interface ScoredRow {
   readonly id: number
@@ -6,17 +6,17 @@ export interface ScoredRow {
   readonly session: string
   readonly kind: string
   readonly who: number
-  /** Of the line that holds it, in bytes. */
+  /** Length of the line that contains it, in bytes. */
   readonly length: number
   readonly score: number
 }
 
 export interface RankWish<Row extends ScoredRow> {
-  /** By the words that were asked for. */
+  /** Found by the words of the search. */
   readonly asked: readonly Row[]
-  /** By what is being done. */
+  /** Found by the current work. */
   readonly context?: readonly ContextRows<Row>[]
-  /** Who is named in the query. */
+  /** Speakers that the query names. */
   readonly named?: ReadonlySet<number>
   /** The session that asks. */
   readonly session?: string | undefined
@@ -31,11 +31,11 @@ export interface RankedUnit<Row extends ScoredRow> {
   readonly unit: number
   /** From 0 to less than 1. */
   readonly score: number
-  /** The best first. */
+  /** Best first. */
   readonly rows: readonly Row[]
 }
 
-/** More places in one result say more, each half as much as the one before. */
+/** More matches in one result say more, each half as much as the one before. */
 const NEXT_ROW = 0.5
 const ROWS_COUNTED = 3
 const RESULT_FACTOR = 1.5
@@ -44,22 +44,22 @@ const ANSWER_FACTOR = 0.7
 const NAMED_FACTOR = 1.4
 const SAME_SESSION_FACTOR = 3
 const SESSION_WEIGHT = 0.6
-/** The best rows of a session speak for it. */
+/** A session is judged by its best rows. */
 const SESSION_ROWS = 5
-/** Of what the words count. Fitted to the tuning projects: docs/decisions/0103-what-the-words-leave-open.md. */
+/** Weights relative to the words. Fitted to the tuning projects: docs/decisions/0103-what-the-words-leave-open.md. */
 const SIZE_WEIGHT = 0.75
 const RECENT_WEIGHT = 0.4
 const BESIDE_WEIGHT = 0.4
-/** `log` of a size that counts whole: 22 KB. */
+/** `log` of the size that counts fully: 22 KB. */
 const SIZE_LOG = 10
-/** `log` of so many units that what lies before them is as good as of another session: 400. */
+/** `log` of a number of units, 400: older ones count like those of another session. */
 const RECENT_LOG = 6
-/** Talk is as good as a result of the usual size. */
+/** Talk counts like a result of the usual size. */
 const TALK_SIZE = 0.75
-/** Units on either side that were looked at for the same reason. */
+/** How many units on either side were probably examined for the same reason. */
 const BESIDE = 2
 
-/** The best first. */
+/** Best first. */
 export function rankUnits<Row extends ScoredRow>(wish: RankWish<Row>): readonly RankedUnit<Row>[] {
   const queries = [{ rows: wish.asked, weight: 1 }, ...(wish.context ?? [])]
   const all = new Map<number, { readonly score: number; readonly rows: readonly Row[] }>()
@@ -79,7 +79,10 @@ export function rankUnits<Row extends ScoredRow>(wish: RankWish<Row>): readonly 
   return withCircumstances(units, wish.session).toSorted((a, b) => b.score - a.score || b.unit - a.unit)
 }
 
-/** Where words alone do not decide: a long result holds more of what is looked for, a recent one rather, and one beside others that fit. */
+/**
+ * If words alone do not decide: a long result contains more of what is wanted, and recent results and neighbors of good matches are more
+ * likely.
+ */
 function withCircumstances<Row extends ScoredRow>(
   units: readonly RankedUnit<Row>[],
   asking: string | undefined,
@@ -145,7 +148,7 @@ function factorOf(
   return kind * (named?.has(row.who) === true ? NAMED_FACTOR : 1) * (isSame ? SAME_SESSION_FACTOR : 1)
 }
 
-/** How much each session speaks of it, the most as 1. */
+/** How much each session is about it; the highest is 1. */
 function sessionShares(
   scored: readonly { readonly row: ScoredRow; readonly score: number }[],
 ): ReadonlyMap<string, number> {

@@ -5,10 +5,10 @@ import { recallRange } from './recall-range.ts'
 import { recallRemoval } from './recall-removal.ts'
 import { holding, ownId, resultIds, rowOf, textOf, type Recalled, type RecallSource } from './recalled.ts'
 
-// What an id stands for that a text named: a message by its id or the beginning of it, messages in a row by the first and the last,
-// a result by its tool use or by the file it is stored in, and what a compaction or a clearing took away by the id of that.
+// What an id that a text named stands for: a message by its id or the beginning of it, a range of messages by the first and last id, a
+// result by its tool use or by the file that stores it, and what a compaction or clearing removed by the id of that entry.
 
-/** Messages in a row come as texts where they have at most `charsMax` characters together, and as a list otherwise. */
+/** A range of messages comes as texts if they have at most `charsMax` characters together, otherwise as a list. */
 export async function recallById(given: string, source: RecallSource, charsMax: number): Promise<Recalled> {
   const wanted = idIn(given)
   const at = wanted.indexOf(RANGE_MARK)
@@ -26,20 +26,20 @@ export async function recallById(given: string, source: RecallSource, charsMax: 
 const ID_CHARS_MAX = 400
 const ID = /[\w:-]+(?:\.\.[\w:-]+)?/
 
-/** As it stood in a text, a bracket or a path: without what names the tool, the folders, and the ending of the file. */
+/** The id as it appeared in a text, a bracket or a path, without the tool's name, folders and file ending. */
 function idIn(given: string): string {
   const named = given.slice(-ID_CHARS_MAX)
   const bare = named.slice(Math.max(named.lastIndexOf('/'), named.lastIndexOf('=')) + 1)
   return ID.exec(bare)?.[0] ?? ''
 }
 
-/** In the order of how well they fit: the id itself, a tool use, a file, the beginning of an id. */
+/** The best matches: the id itself, then a tool use, a file, the beginning of an id. */
 async function findEntries(id: string, source: RecallSource): Promise<readonly Entry[]> {
   const found = new Map<EntryId, { readonly entry: Entry; readonly fit: number }>()
   for await (const entry of source.entries(holding([id]))) {
     const fit = fitOf(entry, id)
     const known = found.get(ownId(entry))
-    // A copy repeats its original, which stands before it.
+    // A copy repeats its original, which comes before it.
     if (fit > 0 && !known) found.set(ownId(entry), { entry, fit })
   }
   const best = Math.max(...[...found.values()].map(({ fit }) => fit), 0)

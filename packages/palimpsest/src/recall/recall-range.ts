@@ -4,7 +4,7 @@ import type { ToolUseBlock } from '../wire/message.ts'
 import { messageText } from './entry-text.ts'
 import { resultsOf, rowOf, usesIn, type Recalled, type RecalledRow, type RecallSource } from './recalled.ts'
 
-/** Messages from the first to the last of these, as the conversation had them: without branches that were left, and without copies. */
+/** The messages from the first to the last id, as the conversation had them: without abandoned branches, and without copies. */
 export async function recallRange(
   first: string,
   last: string,
@@ -42,12 +42,12 @@ function isMeant(entry: Entry, id: string): boolean {
   return entry.id === id || (id.length >= SHORT_ID_CHARS && entry.id.startsWith(id))
 }
 
-/** A summary, an attachment and a copy are not what was said then. */
+/** A summary, an attachment and a copy are not what was said at that time. */
 function isShown(entry: Entry): entry is MessageEntry {
   return entry.kind === 'message' && !isPart(entry)
 }
 
-/** Along the parents; where they do not lead to the first, as the lines stand. */
+/** Follows the parents; if they do not lead to the first, takes the order of the lines. */
 function chainBetween(from: EntryId, to: EntryId, links: ReadonlyMap<EntryId, Link>): readonly RecalledRow[] {
   const rows: RecalledRow[] = []
   for (let id: EntryId | null = to; id !== null;) {
@@ -61,7 +61,7 @@ function chainBetween(from: EntryId, to: EntryId, links: ReadonlyMap<EntryId, Li
   return all.slice(0, all.findIndex(({ id }) => id === to) + 1)
 }
 
-/** The texts of these, or what they are where that is too much: results on disk may be longer than what stands for them. */
+/** The texts of these rows, or only the rows if that is too much: results on disk may be longer than their stand-ins. */
 export async function textsIn(
   rows: readonly RecalledRow[],
   source: RecallSource,

@@ -10,7 +10,7 @@ import { textsIn } from './recall-range.ts'
 import { ownId, rowOf, usesIn, type Recalled, type RecalledRow, type RecallSource } from './recalled.ts'
 import type { ToolUseBlock } from '../wire/message.ts'
 
-// What a compaction or a clearing took out of view: the messages themselves, as they were said.
+// What a compaction or a clearing removed from view: the messages themselves, as they were said.
 
 export async function recallRemoval(
   removal: RemovalEntry,
@@ -30,7 +30,7 @@ function editedBy({ replace, drop }: EditEntry): ReadonlySet<EntryId> {
   return new Set([...replace.map(({ at }) => at.entry), ...drop])
 }
 
-/** What stood in view before it, less what it kept. */
+/** What was in view before it, minus what it kept. */
 function summarisedBy(boundary: BoundaryEntry, entries: ReadonlyMap<EntryId, Entry>): ReadonlySet<EntryId> {
   const since: EntryId[] = []
   let before: BoundaryEntry | undefined
@@ -62,7 +62,7 @@ function keptBy(
   return ids
 }
 
-/** The entry and what stands before it, newest first. */
+/** The entry and what comes before it, newest first. */
 function* chainOf(from: EntryId | null, entries: ReadonlyMap<EntryId, Entry>): Generator<Entry> {
   for (let id = from; id !== null;) {
     const entry = entries.get(id)

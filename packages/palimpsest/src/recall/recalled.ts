@@ -2,34 +2,34 @@ import type { BlobRef, Entry, EntryId, MessageEntry } from '../transcript/entry.
 import { isBlock, toBlocks, type ToolUseBlock } from '../wire/message.ts'
 import { messageText } from './entry-text.ts'
 
-// What is found under an id, and how it is named.
+// What is found under an id, and how it is described.
 
 export interface RecallSource {
-  /** Entries of the conversation, in the order they were written. `isWanted` is asked of a line's bytes as characters. */
+  /** Entries of the conversation, in the order in which they were written. `isWanted` receives a line's bytes as characters. */
   readonly entries: (isWanted: (line: string) => boolean) => AsyncIterable<Entry>
-  /** A stored result, whole. Undefined where it is gone. */
+  /** The complete stored result. Undefined if it is gone. */
   readonly blob: (blob: BlobRef) => Promise<string | undefined>
 }
 
 export interface RecalledText {
   readonly id: EntryId
-  /** Milliseconds since 1970; NaN where it is not known. */
+  /** Milliseconds since 1970; NaN if unknown. */
   readonly at: number
-  /** Whose words it is: `result of Bash {…}`. */
+  /** What the text is: `result of Bash {…}`. */
   readonly what: string
   readonly text: string
 }
 
-/** One of a list: what stands under its id, without the text. */
+/** One row of a list: describes what an id stands for, without the text. */
 export type RecalledRow = Omit<RecalledText, 'text'> & { readonly chars: number }
 
 export type Recalled =
   | { readonly kind: 'texts'; readonly texts: readonly RecalledText[] }
-  /** Too much to be shown at once, or several that an id may mean. */
+  /** Too much to show at once, or several entries that an id may mean. */
   | { readonly kind: 'rows'; readonly rows: readonly RecalledRow[] }
   | { readonly kind: 'none' }
 
-/** Of a copy: of what it repeats. */
+/** The id of an entry; for a copy, of what it repeats. */
 export function ownId(entry: Entry): EntryId {
   return entry.kind === 'message' ? (entry.copyOf ?? entry.id) : entry.id
 }
@@ -40,13 +40,13 @@ export function resultIds({ message }: MessageEntry): readonly string[] {
   )
 }
 
-/** A line that holds one of these; signs outside of ASCII may be escaped there. */
+/** Matches a line that contains one of the ids; characters outside ASCII may be escaped there. */
 export function holding(ids: readonly string[]): (line: string) => boolean {
   const isPlain = ids.every((id) => /^[\x20-\x7e]+$/.test(id) && !/["\\]/.test(id))
   return isPlain ? (line) => ids.some((id) => line.includes(id)) : () => true
 }
 
-/** With what its results were asked by, and whole where they went to disk. */
+/** The text of an entry, with the calls that asked for its results, and with stored results in full. */
 export async function textOf(entry: Entry, source: RecallSource): Promise<RecalledText> {
   const about = { id: ownId(entry), at: entry.at }
   if (entry.kind === 'notes') return { ...about, what: 'notes', text: entry.text }
@@ -62,7 +62,7 @@ interface Results {
   readonly stored: ReadonlyMap<string, string>
 }
 
-/** What asked for the results of these messages, and the texts of those that went to disk. */
+/** The calls that asked for the results of these messages, and the texts of results that went to disk. */
 export async function resultsOf(entries: readonly MessageEntry[], source: RecallSource): Promise<Results> {
   const ids = entries.flatMap(resultIds)
   const calls = new Map<string, ToolUseBlock>()

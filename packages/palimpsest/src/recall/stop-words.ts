@@ -1,4 +1,4 @@
-// Words that say nothing about what is looked for.
+// Words that say nothing about what is wanted.
 
 const ENGLISH = `a about above after again all also am an and any are as at be because been before being both but by can could did do does doing
 done down each few for from further get gets getting go goes going got had has have having he her here hers him his how i if in into is it its itself

@@ -1,17 +1,17 @@
 import { STOP_WORDS } from './stop-words.ts'
 
-// Words as the index has them. Its tokenizer splits at everything that is no letter or digit, and knows no `camelCase`; so pieces of names,
-// and names with their signs left out, go beside the text.
+// Words in the form that the index has. Its tokenizer splits at everything that is no letter or digit, and does not know `camelCase`. So
+// pieces of names, and names without their signs, are indexed beside the text.
 
-/** Scripts that write words without a space between them: two signs side by side stand for a word. */
+/** Scripts that write words without spaces: two adjacent characters count as a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{2,}/gu
-/** Cheap: whether a text may hold such a script. */
+/** A cheap check whether a text may contain such a script. */
 const MAY_BE_UNSPACED = /[\u0e00-\uffff]/
 
-/** A longer name is a hash or a picture, and is looked for whole if at all. */
+/** A longer name is a hash or an image, and is only searched as a whole, if at all. */
 const NAME_CHARS_MAX = 100
 
-/** Of a text for the index: pieces of its names, and the names joined, each once. */
+/** For the index: pieces of a text's names, and the joined names, each once. */
 export function partsOf(text: string): string {
   const names = new Set<string>()
   addCompounds(names, text)
@@ -38,7 +38,10 @@ function kindsOfSigns(): Uint8Array {
   return kinds
 }
 
-/** Names of more than one piece: `a_b`, `a/b.c`, `aB`, `ABc`. By hand: every word of every text passes here, and a pattern takes five times as long. */
+/**
+ * Names with more than one piece: `a_b`, `a/b.c`, `aB`, `ABc`. Written by hand, since every word of every text passes here and a pattern
+ * takes five times as long.
+ */
 function addCompounds(names: Set<string>, text: string): void {
   const { length } = text
   for (let at = 0; at < length;) {
@@ -49,7 +52,7 @@ function addCompounds(names: Set<string>, text: string): void {
     for (; at < length; at++) {
       const code = text.charCodeAt(at)
       const kind = code < 128 ? (KINDS[code] ?? OTHER) : OTHER
-      // A joint is a part of a name only between two of its pieces.
+      // A joint is part of a name only between two of its pieces.
       if (kind === OTHER || (kind === JOINT && (last === OTHER || last === JOINT))) break
       if (kind === UPPER) isCompound ||= last === LOWER || last === DIGIT
       else if (kind === LOWER) isCompound ||= last === UPPER && before === UPPER
@@ -63,7 +66,7 @@ function addCompounds(names: Set<string>, text: string): void {
   }
 }
 
-/** Names come again and again: what one is made of is worked out once. */
+/** Names repeat, so each is split only once. */
 const known = new Map<string, readonly string[]>()
 const KNOWN_MAX = 50_000
 
@@ -79,7 +82,7 @@ function piecesOf(name: string): readonly string[] {
 const JOINTS = /[_./-]/
 const PIECE = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g
 
-/** The tokenizer splits at signs, so only a change of case inside of a word makes pieces that are not there already. */
+/** The tokenizer splits at signs, so only a change of case inside a word adds pieces. */
 function splitName(name: string): readonly string[] {
   const words = name.split(JOINTS)
   const joined = words.length > 1 ? [words.join('').toLowerCase()] : []
@@ -97,12 +100,12 @@ function pairsOf(text: string): readonly string[] {
   })
 }
 
-/** More make the question no finer, and each costs. */
+/** More terms do not make the query more precise, and each costs time. */
 const TERMS_MAX = 40
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 
-/** Of a query: its words and the pieces of its names, without those that say nothing; all of them where nothing else is left. */
+/** For a query: its words and the pieces of its names, without stop words, unless nothing else is left. */
 export function termsOf(query: string): readonly string[] {
   const terms = new Set<string>()
   const names = new Set<string>()

@@ -2,7 +2,7 @@ import type { Entry, MessageEntry } from '../transcript/entry.ts'
 import { RECALL_TOOL } from '../transcript/recall-tool.ts'
 import { isBlock, isThinking, toBlocks, type Block } from '../wire/message.ts'
 
-// What an entry says, as texts to be searched and quoted.
+// The content of an entry, as texts to search and quote.
 
 export type TextKind =
   | 'user'
@@ -21,13 +21,13 @@ export interface EntryText {
   readonly text: string
 }
 
-/** A deeper value is no message of anybody's. */
+/** No real message has a deeper value. */
 const DEPTH_MAX = 50
 
 export function textsOf(entry: Entry): readonly EntryText[] {
   switch (entry.kind) {
     case 'message':
-      // A copy repeats a message that stands in the file already, and so does what was recalled.
+      // A copy repeats a message that is already in the file, and so does recalled text.
       return entry.part === 'kept' || entry.origin === 'recall'
         ? []
         : toBlocks(entry.message.content).flatMap((block) => blockTexts(entry, block))
@@ -50,11 +50,11 @@ export function textsOf(entry: Entry): readonly EntryText[] {
   }
 }
 
-/** Of one block of a message. */
+/** The texts of one block of a message. */
 export function blockTexts(entry: MessageEntry, block: Block): readonly EntryText[] {
   if (isBlock(block, 'text')) return [{ kind: kindOf(entry), text: block.text }]
   if (isThinking(block)) return isBlock(block, 'thinking') ? [{ kind: 'thinking', text: block.thinking }] : []
-  // Who looks for something does not say it.
+  // A search for something is not a statement about it.
   if (isBlock(block, 'tool_use') && block.name === RECALL_TOOL) return []
   if (isBlock(block, 'tool_use'))
     return [block.name, ...leavesOf(block.input)].map((text) => ({ kind: 'tool_use', text }))
@@ -62,7 +62,7 @@ export function blockTexts(entry: MessageEntry, block: Block): readonly EntryTex
     const parts = toBlocks(block.content ?? '')
     return parts.flatMap((part) => (isBlock(part, 'text') ? [{ kind: 'tool_result', text: part.text }] : []))
   }
-  // Pictures and documents hold their bytes as text; nobody looks for those.
+  // Images and documents contain their bytes as text, which no one searches.
   return isBlock(block, 'image') || isBlock(block, 'document')
     ? []
     : leavesOf(block).map((text) => ({ kind: kindOf(entry), text }))
@@ -83,7 +83,7 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
-    // What is no JSON is searched as it stands.
+    // Text that is not JSON is searched as it is.
     return line
   }
 }

@@ -3,29 +3,29 @@ import { createContext, type Context, type ContextOptions } from '../context/lib
 import type { Hash } from '../wire/hash.ts'
 import { requireWindow } from '../tokens/require-window.ts'
 
-// One client may serve many conversations. A request belongs to the one whose history it continues, by content; or to the one that its
+// One client may serve many conversations. A request belongs to the one whose history it continues, by content, or to the one that its
 // caller names.
 
-/** So many are remembered; of more, the one that was not heard of for longest is closed. */
+/** Most remembered conversations; beyond that, the least recently used one is closed. */
 export const CONVERSATIONS_MAX = 100
 
 interface Conversation {
   readonly context: Context
   readonly name: string | undefined
-  /** What each message of the last request said, and the answer to it where that is known. */
+  /** Hashes of the messages of the last request. */
   keys: readonly Hash[]
-  /** A request is under way; settles when its answer was taken in. */
+  /** Set while a request is in progress; settles when its answer was observed. */
   underWay: Promise<void> | undefined
 }
 
 export interface Conversations {
-  /** The conversation that a request belongs to, for this request alone until it is released. */
+  /** The conversation that a request belongs to, reserved for this request until it is released. */
   readonly take: (wish: ConversationWish) => Promise<HeldConversation>
 }
 
 export interface HeldConversation {
   readonly context: Context
-  /** The request has come to its end, however it did. */
+  /** Call when the request has ended, in whichever way. */
   readonly release: () => void
 }
 
@@ -54,12 +54,12 @@ export function createConversations({ open, most, onOpen }: ConversationsSetup):
     take: async (wish) => {
       const keys = wish.messages.map(keyOf)
       let found = findFor(known, keys, wish.name)
-      // Whoever has the answer already waits for it to be taken in; whoever asks beside it is another conversation.
+      // A caller that has the answer already waits until it is observed; one that asks in parallel is another conversation.
       while (found?.underWay && keys.length > found.keys.length) {
         await found.underWay
         found = findFor(known, keys, wish.name)
       }
-      // Kept under a name, a conversation has one writer.
+      // A conversation that is stored under a name has one writer.
       const conversation =
         found && !found.underWay ? found : begin(found ? { ...wish, name: undefined } : wish)
       conversation.keys = keys
@@ -74,7 +74,7 @@ export function createConversations({ open, most, onOpen }: ConversationsSetup):
   }
 }
 
-/** Until it is released, a request of the conversation is under way. */
+/** Until the returned function is called, a request of the conversation is in progress. */
 function start(conversation: Conversation): () => void {
   let end: () => void = () => undefined
   conversation.underWay = new Promise((resolve) => {
@@ -109,7 +109,7 @@ function sharedCount(a: readonly Hash[], b: readonly Hash[]): number {
   return differs < 0 ? a.length : differs
 }
 
-/** Two beginnings may be alike: it takes an answer, or all that one of them has, to be the same conversation. */
+/** Two conversations may begin alike: to be the same one, they must share an answer, or everything that one of them has. */
 function isSame(known: readonly Hash[], keys: readonly Hash[], shared: number): boolean {
   return shared > 0 && (shared >= 2 || shared === known.length || shared === keys.length)
 }

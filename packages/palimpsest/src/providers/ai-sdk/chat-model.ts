@@ -1,6 +1,6 @@
 import type { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 
-// The SDK's own types, under the names that are used here.
+// The SDK's own types, under the names that we use.
 
 export type ChatModel = ReturnType<ReturnType<typeof createOpenAICompatible>['chatModel']>
 export type ChatCall = Parameters<ChatModel['doStream']>[0]

@@ -14,23 +14,23 @@ import { toChatCall } from './to-chat-call.ts'
 import { toChatError } from './to-chat-error.ts'
 import { toStreamEvents } from './to-stream-events.ts'
 
-// Chat completions (Ollama, vLLM, llama.cpp, OpenRouter and others) behind the Messages API. The AI SDK knows address, headers and the
-// stream; what is said and how often it is asked is ours. It is loaded with the first request, never on the way to a prompt.
+// Chat completions (Ollama, vLLM, llama.cpp, OpenRouter and others) behind the Messages API. The AI SDK handles address, headers and the
+// stream; what is sent and how often it is retried is ours. It is loaded with the first request, so that it does not delay the start.
 
 export interface AiSdkOptions {
-  /** With its version: `http://127.0.0.1:11434/v1`. */
+  /** Including its version: `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string
-  /** Sent as a bearer token. Local servers want none. */
+  /** Sent as a bearer token. Local servers need none. */
   readonly apiKey?: string | undefined
-  /** What to do where the key is refused. */
+  /** What the user should do if the key is refused. */
   readonly keyCure?: string
-  /** The name the server knows the model by; without it, the one of the request. */
+  /** Returns the server's name for a model. Absent: the name in the request. */
   readonly modelName?: (model: string) => string
   readonly headers?: { readonly [name: string]: string }
   readonly fetch?: typeof fetch
-  /** How long an answer is waited for. */
+  /** How long to wait for an answer. Absent: the defaults. */
   readonly times?: AnswerTimesWishes
-  /** What to do where nothing listens at the address. */
+  /** What the user should do if nothing listens at the address. */
   readonly reachCure?: string
 }
 
@@ -66,7 +66,7 @@ export function createAiSdkModel(options: AiSdkOptions): StreamModel {
 
 type CreateProvider = typeof createOpenAICompatible
 
-/** What fails here fails again: it is told at once, not asked again. */
+/** A failure here would repeat, so it is reported at once and not retried. */
 async function loadSdk(): Promise<CreateProvider> {
   try {
     return (await import('@ai-sdk/openai-compatible')).createOpenAICompatible
@@ -75,7 +75,7 @@ async function loadSdk(): Promise<CreateProvider> {
   }
 }
 
-/** One for a request, because the bounds of its answer go with it. */
+/** A new one per request, because the bounds of the answer belong to it. */
 function modelFor(
   create: CreateProvider,
   name: string,
@@ -87,7 +87,7 @@ function modelFor(
     const provider = create({
       name: 'server',
       baseURL: baseUrl,
-      // Without it most servers report no usage in a stream.
+      // Without this, most servers report no usage in a stream.
       includeUsage: true,
       fetch: boundedFetch(options.fetch ?? fetch, patience, STREAM_CURE),
       ...(apiKey === undefined ? {} : { apiKey }),
@@ -104,7 +104,7 @@ function unusable(cause: unknown): UsageError {
   return new UsageError(`@ai-sdk/openai-compatible cannot be used: ${why}. Install it`, { cause })
 }
 
-/** Every part says something; what keeps a connection alive never becomes one. */
+/** Every part counts as progress; keep-alives never become parts. */
 async function* progressing<T>(parts: ReadableStream<T>, patience: Patience): AsyncGenerator<T> {
   for await (const part of parts) {
     patience.progressed()
@@ -112,7 +112,7 @@ async function* progressing<T>(parts: ReadableStream<T>, patience: Patience): As
   }
 }
 
-/** What the Messages API answers in such a case. */
+/** The status with which the Messages API answers in this case. */
 const INVALID_STATUS = 400
 
 function readRequest(body: JsonText): MessagesRequest {

@@ -1,4 +1,4 @@
-// palimpsest/providers/ai-sdk: servers that speak the chat completions of OpenAI, through the AI SDK, which is an optional peer.
+// palimpsest/providers/ai-sdk: servers that speak OpenAI's chat completions, through the AI SDK, which is an optional peer.
 
 import '../../require-runtime.ts'
 

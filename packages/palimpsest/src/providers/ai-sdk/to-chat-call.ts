@@ -3,9 +3,9 @@ import type { MessagesRequest } from '../../wire/request.ts'
 import type { ChatCall } from './chat-model.ts'
 import { toPrompt } from './to-prompt.ts'
 
-// A request of the Messages API as a call of chat completions. Left out, because no such server has them: breakpoints, thinking and its
-// budget, effort, edits on the server, tools that run there. Left out on purpose: `max_tokens`. Servers refuse a limit that with the prompt exceeds
-// the window, newer models refuse the field itself, and without it each stops at the end of its window.
+// A request of the Messages API as a call of chat completions. Omitted because no such server supports it: breakpoints, thinking and its
+// budget, effort, edits on the server, tools that run there. Omitted on purpose: `max_tokens`. Servers refuse a limit that exceeds the
+// window together with the prompt, newer models refuse the field itself, and without it each model stops at the end of its window.
 
 export function toChatCall(request: MessagesRequest): ChatCall {
   const { temperature, top_p: topP, stop_sequences: stopSequences } = request
@@ -19,7 +19,7 @@ export function toChatCall(request: MessagesRequest): ChatCall {
   }
 }
 
-/** Templates of chat take one system message, at the beginning. */
+/** Chat templates accept one system message, at the beginning. */
 function systemOf({ system }: MessagesRequest): ChatCall['prompt'] {
   const texts = toBlocks(system).flatMap((block) =>
     'text' in block && typeof block.text === 'string' ? [block.text] : [],

@@ -3,16 +3,16 @@ import { parseOverflow } from '../../tokens/overflow.ts'
 import { isJsonObject } from '../../wire/json.ts'
 import { ownError, providerError, rootMessage, type ApiFailure, type Cures } from '../api-failure.ts'
 
-// The one place that looks at the SDK's errors. They are told by their fields.
+// The only place that looks at the SDK's errors. They are recognized by their fields.
 
-/** A server that cannot take so long a prompt may call it its own fault. */
+/** A server that cannot take so long a prompt may report it as its own fault. */
 const INVALID_STATUS = 400
 
 export function toChatError(error: unknown, cures: Cures): ProviderError {
   return ownError(error) ?? streamFault(error) ?? providerError(readFailure(error), cures, error)
 }
 
-/** How the SDK names what it cannot read, and what that means. An answer about size may hide in it. */
+/** The SDK's names for what it cannot read, and what they mean. An overflow may be hidden in them. */
 const STREAM_FAULTS: { readonly [name: string]: readonly ['bad-output' | 'transport', string] } = {
   AI_InvalidResponseDataError: ['transport', 'The answer was cut off before its end.'],
   AI_JSONParseError: [
@@ -49,10 +49,10 @@ function readFailure(error: unknown): ApiFailure {
   }
 }
 
-/** An error inside of a stream is the server's object, without a status; its code may be one. */
+/** An error inside a stream is the server's object, without a status; its code may be one. */
 function statusOf(fields: { readonly [name: string]: unknown }): number | undefined {
   const { statusCode, code } = fields
-  // A failure after a good status is one of the connection, or of what came over it.
+  // A failure after a good status comes from the connection, or from what came over it.
   if (typeof statusCode === 'number') return statusCode >= INVALID_STATUS ? statusCode : undefined
   return typeof code === 'number' && code >= INVALID_STATUS ? code : undefined
 }
@@ -63,7 +63,7 @@ function bodyOf(error: unknown, { responseBody }: { readonly [name: string]: unk
   try {
     return JSON.parse(responseBody)
   } catch {
-    // Not every server answers in JSON; its words are all there is.
+    // Not every server answers in JSON; its text is all there is.
     return { message: responseBody }
   }
 }

@@ -8,9 +8,9 @@ import {
 } from '../../wire/message.ts'
 import type { AssistantPart, ChatMessage, ChatPrompt, ToolPart, UserPart } from './chat-model.ts'
 
-// Messages as chat completions have them: the results of calls are messages of their own, right behind the calls; a result is text, so
-// what it shows of images stands in the user's message behind it. Thinking is left out: most servers refuse it or strip it from earlier turns.
-// Neighbours of one role are one message: templates of chat want user and assistant in turns.
+// Messages in the form of chat completions: the results of calls are messages of their own, directly after the calls. A result is text, so
+// its images go into the user message after it. Thinking is omitted: most servers refuse it or strip it from earlier turns. Adjacent
+// messages of one role are merged: chat templates want user and assistant to alternate.
 
 export function toPrompt(messages: readonly WireMessage[]): ChatPrompt {
   const prompt: ChatMessage[] = []
@@ -57,7 +57,7 @@ function pushUser(prompt: ChatMessage[], blocks: readonly Block[], names: Readon
 const NO_OUTPUT = '(no output)'
 const IMAGE_BELOW = '(an image: it follows with the next message)'
 
-/** Some templates choke on an empty result. */
+/** Some templates fail on an empty result. */
 function resultText({ content }: ToolResultBlock): string {
   const texts = toBlocks(content).map((block) => (isBlock(block, 'image') ? IMAGE_BELOW : textOf(block)))
   return texts.filter((text) => text !== '').join('\n') || NO_OUTPUT
@@ -82,7 +82,7 @@ function imageData({ source }: ImageBlock): Extract<UserPart, { type: 'file' }>[
   return undefined
 }
 
-/** What a block says; what has no words here is named, never dropped in silence. */
+/** The text of a block; a block without text is named, never dropped silently. */
 function textOf(block: Block): string {
   if (isBlock(block, 'text')) return block.text
   if (isBlock(block, 'compaction')) return block.content ?? ''

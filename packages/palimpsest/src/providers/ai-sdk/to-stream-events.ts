@@ -9,8 +9,8 @@ import type { StopReason } from '../../wire/response.ts'
 import type { DeltaUsage, StreamEvent } from '../../wire/stream-event.ts'
 import type { ChatPart } from './chat-model.ts'
 
-// What a chat stream tells, as the Messages API would have streamed it: one block after the other. A call comes when it is whole, for the
-// pieces of several calls may be mixed.
+// The content of a chat stream in the form in which the Messages API would have streamed it: one block after the other. A call comes when
+// it is complete, since the pieces of several calls may be mixed.
 
 export interface RequestFacts {
   readonly request: MessagesRequest
@@ -44,7 +44,7 @@ export async function* toStreamEvents(
         yield* writer.end(part)
         break
       default:
-        // Beginnings, ends, pieces of calls: what they tell comes with the parts above.
+        // Beginnings, ends and pieces of calls: the parts above have their content.
         break
     }
   }
@@ -109,7 +109,7 @@ function createWriter({ request, body }: RequestFacts): Writer {
 
 const EMPTY: { readonly [kind in 'text' | 'thinking']: Block } = {
   text: { type: 'text', text: '' },
-  // Nothing seals it: it is shown and kept, and never sent to a model that asks for a seal.
+  // Nothing seals it: it is shown and kept, and never sent to a model that requires a seal.
   thinking: { type: 'thinking', thinking: '', signature: '' },
 }
 
@@ -135,12 +135,12 @@ function startEvent({ model }: MessagesRequest, id: string): StreamEvent {
   }
 }
 
-/** Some servers draw theirs from a few hundred, or give all answers the same one; lines of one id would be taken for one message. */
+/** Some servers pick ids from a few hundred, or give all answers the same one; lines with the same id would count as one message. */
 function messageId(id: string | undefined, body: JsonText): string {
   return `${id ?? 'chat'}-${hashText(body)}`
 }
 
-/** Some servers say `stop` although calls were made. */
+/** Some servers say `stop` although the answer has calls. */
 function stopReason({ finishReason }: Finish, calls: number): StopReason {
   switch (finishReason.unified) {
     case 'length':
@@ -159,7 +159,7 @@ function stopReason({ finishReason }: Finish, calls: number): StopReason {
   }
 }
 
-/** What the server counted. One that counts nothing leaves it to an estimate: thresholds must not believe in an empty prompt. */
+/** The server's counts. If it counts nothing, an estimate is used: thresholds must not see an empty prompt. */
 function usageOf(
   { usage: { inputTokens, outputTokens } }: Finish,
   { body, written }: { readonly body: JsonText; readonly written: string },

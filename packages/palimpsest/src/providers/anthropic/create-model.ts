@@ -8,10 +8,10 @@ import { createPatience, unlessAborted, type Patience } from '../bounds/patience
 import { readEvents, toStreamEvent } from './read-events.ts'
 import { toProviderError } from './to-provider-error.ts'
 
-// The Messages API through the vendor's SDK: it knows addresses, keys and headers. The body is ours, byte for byte, and so are
-// retries: the SDK's are off. The SDK is loaded with the first request, never on the way to a prompt.
+// The Messages API through the vendor's SDK, which handles addresses, keys and headers. The body is ours, byte for byte, and so are
+// retries: the SDK's are off. The SDK is loaded with the first request, so that it does not delay the start.
 
-/** Of a client of the SDK, either major: its address, key, headers and `fetch` are used. */
+/** The part of an SDK client that we use, of either major version: its address, key, headers and `fetch` apply. */
 export interface MessagesClient {
   readonly post: (path: string, options: MessagesPost) => { readonly asResponse: () => Promise<Response> }
 }
@@ -21,22 +21,22 @@ interface MessagesPost {
   readonly headers: { readonly [name: string]: string }
   readonly signal: AbortSignal
   readonly stream: true
-  /** Whoever asks decides about retries. */
+  /** The caller decides about retries. */
   readonly maxRetries: 0
 }
 
 export interface AnthropicOptions {
-  /** One that exists already. Left out: one is made of what follows. */
+  /** An existing client. Absent: one is created from the options below. */
   readonly client?: MessagesClient
   readonly apiKey?: string
   readonly authToken?: string
   readonly baseUrl?: string | undefined
-  /** Beside those of the SDK, which takes some from its environment; null leaves one out. */
+  /** In addition to the SDK's headers, some of which come from its environment; null removes one. */
   readonly headers?: { readonly [name: string]: string | null }
   readonly fetch?: typeof fetch
-  /** How long an answer is waited for. */
+  /** How long to wait for an answer. Absent: the defaults. */
   readonly times?: AnswerTimesWishes
-  /** What to do where nothing listens at the address. */
+  /** What the user should do if nothing listens at the address. */
   readonly reachCure?: string
 }
 
@@ -64,7 +64,7 @@ export function createAnthropicModel(options: AnthropicOptions): StreamModel {
         if (!parsed) continue
         if (parsed.type !== 'ping') patience.progressed()
         yield parsed
-        // Whatever else comes on this connection is not part of the answer, and not waited for.
+        // Anything else on this connection is not part of the answer, so we do not wait for it.
         if (parsed.type === 'message_stop') return
       }
     } catch (error) {
@@ -77,7 +77,7 @@ export function createAnthropicModel(options: AnthropicOptions): StreamModel {
   }
 }
 
-/** By the caller's own client, or by one that was made for this request. */
+/** Uses the caller's own client, or one that is created for this request. */
 async function answerOf(
   request: ModelRequest,
   Client: typeof Anthropic | undefined,
@@ -91,7 +91,7 @@ async function answerOf(
   return await send(createClient(Client, options, bounded), request, patience.signal)
 }
 
-/** What fails here fails again: it is told at once, not asked again. */
+/** A failure here would repeat, so it is reported at once and not retried. */
 export async function loadSdk(): Promise<typeof Anthropic> {
   try {
     const { default: Client } = await import('@anthropic-ai/sdk')
@@ -101,7 +101,7 @@ export async function loadSdk(): Promise<typeof Anthropic> {
   }
 }
 
-/** One for a request, because the bounds of its answer go with its `fetch`. */
+/** A new one per request, because the bounds of the answer belong to its `fetch`. */
 export function createClient(
   Client: typeof Anthropic,
   options: AnthropicOptions,
@@ -130,7 +130,7 @@ function unusable(cause: unknown): UsageError {
 
 async function send(client: MessagesClient, request: ModelRequest, signal: AbortSignal): Promise<Response> {
   const betas = request.betas.length > 0 ? { 'anthropic-beta': request.betas.join(',') } : {}
-  // Tells requests of our own making apart in a proxy's or simulator's log.
+  // Distinguishes our own requests in the log of a proxy or simulator.
   const source = request.source === 'main' ? {} : { 'x-palimpsest-source': request.source }
   signal.throwIfAborted()
   const answer = client
@@ -142,6 +142,6 @@ async function send(client: MessagesClient, request: ModelRequest, signal: Abort
       maxRetries: 0,
     })
     .asResponse()
-  // A `fetch` of the caller's own may not know of the signal: whoever ends a turn does not wait for it.
+  // The caller's own `fetch` may ignore the signal: ending a turn must not wait for it.
   return await unlessAborted(answer, signal)
 }

@@ -1,20 +1,20 @@
 import { cutRefusals } from '../bounds/bounded-fetch.ts'
 import { createClient, loadSdk, type AnthropicOptions } from './create-model.ts'
 
-// `GET /v1/models`: which models there are and how much they take. One question, bounded in time and size, that follows no redirect:
-// the key is for this address alone.
+// `GET /v1/models`: which models there are and how much they accept. One request, bounded in time and size, that follows no redirect: the
+// key is for this address only.
 
 export type ModelList =
-  /** The body as it came, whatever it says. */
+  /** The body as it came, whatever it contains. */
   | { readonly kind: 'list'; readonly body: unknown }
-  /** This endpoint does not have it. */
+  /** This endpoint does not support it. */
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly reason: string }
 
 /** Rejects only when aborted. */
 export type ListModels = (signal: AbortSignal) => Promise<ModelList>
 
-/** As many as one page may hold. */
+/** The largest page size. */
 const PAGE_MODELS = 1_000
 const BYTES_MAX = 1_000_000
 const ANSWER_MS_MAX = 10_000
@@ -44,7 +44,7 @@ export function createListModels(options: AnthropicOptions): ListModels {
   }
 }
 
-/** Undefined where it is too long; the rest is not read. */
+/** Undefined if it is too long; the rest is not read. */
 async function readBounded({ body }: Response): Promise<string | undefined> {
   const decoder = new TextDecoder()
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader()

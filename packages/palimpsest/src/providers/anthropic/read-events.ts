@@ -4,8 +4,8 @@ import { problemText } from '../../wire/shape.ts'
 import { soundEvent } from '../../wire/sound-event.ts'
 import type { StreamEvent } from '../../wire/stream-event.ts'
 
-// Server-sent events from a byte stream: `event:` and `data:` lines, an empty line ends one. Comments and other fields are skipped. How long a
-// line may be is bounded below. Each piece is looked at once, however many a line is made of.
+// Server-sent events from a byte stream: `event:` and `data:` lines; an empty line ends an event. Comments and other fields are skipped.
+// The length of lines is bounded below this. Each piece is examined once, however many make up a line.
 
 export interface ServerEvent {
   readonly event: string
@@ -26,7 +26,7 @@ export async function* readEvents(
   for await (const chunk of chunks) {
     const decoded = decoder.decode(chunk, { stream: true })
     if (decoded === '') continue
-    // The two characters of one line end may come apart.
+    // The two characters of one line end may arrive separately.
     const text = endedInReturn && decoded.startsWith('\n') ? decoded.slice(1) : decoded
     endedInReturn = decoded.endsWith('\r')
     let from = 0
@@ -47,7 +47,7 @@ export async function* readEvents(
   if (data.length > 0 && pieces.length === 0) yield { event, data: data.join('\n') }
 }
 
-/** Undefined for a kind of event that nobody here knows. */
+/** Undefined for an unknown kind of event. */
 export function toStreamEvent({ data }: ServerEvent): StreamEvent | undefined {
   const parsed = parseStreamEvent(soundEvent(parseJson(data)))
   if (!parsed.ok)

@@ -1,7 +1,7 @@
 import type { ProviderError } from '../../errors.ts'
 import { ownError, providerError, rootMessage, type ApiFailure, type Cures } from '../api-failure.ts'
 
-// The one place that looks at the SDK's errors. They are told by their fields: the SDK itself may not be loaded yet.
+// The only place that looks at the SDK's errors. They are recognized by their fields, since the SDK may not be loaded yet.
 
 export function toProviderError(error: unknown, cures: Cures): ProviderError {
   return ownError(error) ?? providerError(readFailure(error), cures, error)

@@ -1,39 +1,40 @@
-// How much of an answer is read, and how long it is waited for. All of it is counted below the SDKs, on the bytes as they come in, so
-// that no parser, no decompression and no patience of theirs decides how much memory or time a server may take.
+// How much of an answer is read, and how long to wait for it. Everything is counted below the SDKs, on the incoming bytes, so that none of
+// their parsers, decompressors or timeouts decides how much memory or time a server may use.
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const MB = 1024 * 1024
 
 export interface AnswerTimes {
-  /** Without a byte, not even a ping. */
+  /** Without any byte, not even a ping. */
   readonly silentMsMax: number
-  /** With bytes that say nothing: pings, comments, the letters of an event that does not end. */
+  /** With bytes that carry nothing: pings, comments, the characters of an event that does not end. */
   readonly stuckMsMax: number
   /** From the request to the last byte. */
   readonly wholeMsMax: number
 }
 
-/** What somebody asked for; the rest is as it stands here. */
+/** Requested times; for the rest the defaults apply. */
 export type AnswerTimesWishes = { readonly [K in keyof AnswerTimes]?: number | undefined }
 
 export const ANSWER_TIMES: AnswerTimes = {
-  // Node itself gives up on a silent connection after so long.
+  // After this long, Node itself gives up on a silent connection.
   silentMsMax: 5 * MINUTE_MS,
-  // A summary made by the provider comes in one piece, after pings alone: 17,387 tokens, the longest of ten thousand, at 30 a second.
+  // A summary made by the provider comes in one piece, after nothing but pings: the longest of ten thousand had 17,387 tokens, at 30 a
+  // second.
   stuckMsMax: 10 * MINUTE_MS,
-  // What the provider's own SDK allows for 128,000 tokens, the longest answer there is.
+  // What the provider's own SDK allows for 128,000 tokens, the longest possible answer.
   wholeMsMax: 60 * MINUTE_MS,
 }
 
-/** Of one answer with all that is around its words: 128,000 tokens that come one by one, each in an event of 150 bytes, are 20 MB. */
+/** One answer with everything around its text: 128,000 tokens that come one by one, each in an event of 150 bytes, are 20 MB. */
 export const STREAM_BYTES_MAX = 64 * MB
 
-/** Of one line. The largest whole one holds what a tool of the provider's found; a quarter of the largest request there is. */
+/** One line. The longest complete one has the results of a provider's tool; this is a quarter of the largest possible request. */
 export const LINE_BYTES_MAX = 8 * MB
 
-/** Of a refusal: its sentence stands in the first few hundred. What is beyond it is left unread. */
+/** A refusal: its sentence is in the first few hundred bytes. The rest is not read. */
 export const REFUSAL_BYTES_MAX = MB
 
-/** For the text of a refusal: the status came already, and says most. What is worth reading comes with it. */
+/** Time for the text of a refusal: the status came already and says most. Anything worth reading comes with it. */
 export const REFUSAL_MS_MAX = 2 * SECOND_MS

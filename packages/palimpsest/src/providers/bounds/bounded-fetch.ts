@@ -6,19 +6,20 @@ import { unlessAborted, type Patience } from './patience.ts'
 import { stayAtOrigin } from './stay-at-origin.ts'
 
 /**
- * `fetch` with every answer bounded: a stream of events by its length, its lines and their nesting; a refusal by what of it is worth reading.
- * A redirect leads nowhere else. What is no stream of events is told apart here, so that nobody parses a login page. An SDK that is given it cannot read more.
+ * `fetch` with every answer bounded: an event stream by its length, its lines and their nesting; a refusal by the part worth reading.
+ * Redirects to other origins are not followed. Anything that is no event stream is detected here, so that no one parses a login page. An
+ * SDK that gets this `fetch` cannot read more.
  */
 export function boundedFetch(given: typeof fetch, patience: Patience, cure: string): typeof fetch {
   const send = stayAtOrigin(given)
   return async (input, init) => await boundedAnswer(await send(input, init), patience, cure)
 }
 
-/** The same for an answer that somebody else's `fetch` brought. */
+/** The same for an answer from someone else's `fetch`. */
 export async function boundedAnswer(response: Response, patience: Patience, cure: string): Promise<Response> {
   patience.heard()
   if (!response.ok) {
-    // The status says what there is to wait for, and what is read of the rest has a time of its own.
+    // The status is what we waited for; reading the rest has a time limit of its own.
     patience.end()
     return withBody(response, response.body && cutShort(response.body, patience.signal))
   }
@@ -32,7 +33,7 @@ export async function boundedAnswer(response: Response, patience: Patience, cure
   )
 }
 
-/** `fetch` with refusals bounded: of an answer its caller reads as much as it wants. */
+/** `fetch` with bounded refusals; of a good answer, the caller reads as much as it wants. */
 export function cutRefusals(given: typeof fetch): typeof fetch {
   const send = stayAtOrigin(given)
   return async (input, init) => {
@@ -51,11 +52,11 @@ function withBody(
 
 const SAID_CHARS_MAX = 300
 
-/** Some gateways tell of failures under a good status. */
+/** Some gateways report failures under a good status. */
 async function wordsIn(response: Response, type: string, patience: Patience): Promise<string> {
   const { body } = response
   if (!body || !type.toLowerCase().includes('json')) {
-    // Whoever sends on hears of it; that it failed to hear changes nothing here.
+    // The sender learns that we stopped; if that fails, nothing changes here.
     body?.cancel().catch(() => undefined)
     return ''
   }
@@ -64,12 +65,12 @@ async function wordsIn(response: Response, type: string, patience: Patience): Pr
     const message = messageIn(JSON.parse(text))
     return message === undefined ? '' : ` ("${message.slice(0, SAID_CHARS_MAX)}")`
   } catch {
-    // What cannot be read adds nothing to the sentence.
+    // Unreadable text adds nothing to the sentence.
     return ''
   }
 }
 
-/** A stream of events, as long as it keeps to its limits. */
+/** A stream of events, as long as it stays within its limits. */
 function guarded(body: ReadableStream<Uint8Array>, patience: Patience): ReadableStream<Uint8Array> {
   const measure = createLineMeter()
   let left = STREAM_BYTES_MAX
@@ -88,7 +89,7 @@ function tooLong(): ProviderError {
   )
 }
 
-/** The beginning of a refusal. Where it is cut, or does not end in time, what came is all there is. */
+/** The beginning of a refusal. If it is cut, or does not end in time, what arrived is all there is. */
 function cutShort(body: ReadableStream<Uint8Array>, signal: AbortSignal): ReadableStream<Uint8Array> {
   const late = AbortSignal.timeout(REFUSAL_MS_MAX)
   let left = REFUSAL_BYTES_MAX
@@ -101,7 +102,7 @@ function cutShort(body: ReadableStream<Uint8Array>, signal: AbortSignal): Readab
 
 type Take = (bytes: Uint8Array) => Uint8Array | { readonly last: Uint8Array }
 
-/** Passes on what `take` makes of each piece, one at a time, and lets go of the rest. */
+/** Passes on what `take` makes of each piece, one at a time, and discards the rest. */
 function taken(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
@@ -122,7 +123,7 @@ function taken(
           letGo()
         } catch (error) {
           letGo()
-          // Only a refusal has a time of its own; what came of it by then is enough.
+          // Only a refusal has a time limit of its own; what arrived by then is enough.
           if (error instanceof DOMException && error.name === 'TimeoutError') to.close()
           else to.error(error)
         }

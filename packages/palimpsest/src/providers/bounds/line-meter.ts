@@ -12,13 +12,14 @@ const CLOSE_BRACKET = 93
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 const DATA = codes('data:')
-/** What chat completions end with; connections may stay open after it. */
+/** How chat completions end; the connection may stay open after it. */
 const DONE = codes('[DONE]')
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 /**
- * Measures a stream of server-sent events byte by byte: how long its lines are, and how deep the JSON of an event is nested, over all of its
- * data lines. Throws where either is too much. A parser that comes after it meets neither. True once the stream said that it is done.
+ * Measures a stream of server-sent events byte by byte: how long its lines are, and how deeply the JSON of an event is nested, across all
+ * of its data lines. Throws if either is too much, so that a parser after it meets neither. Returns true once the stream said that it is
+ * done.
  */
 export function createLineMeter(): (bytes: Uint8Array) => boolean {
   const state = { line: 0, isData: true, depth: 0, inString: false, isEscaped: false, done: 0, isDone: false }
@@ -28,7 +29,7 @@ export function createLineMeter(): (bytes: Uint8Array) => boolean {
     for (let i = 0; i < bytes.length; i++) {
       const byte = bytes[i] ?? 0
       if (byte === LINE_FEED || byte === CARRIAGE_RETURN) {
-        // The two bytes of one line end are one.
+        // The two bytes of one line end count once.
         if (byte === CARRIAGE_RETURN || before !== CARRIAGE_RETURN) endLine(state)
       } else if (markBytes < BYTE_ORDER_MARK.length && BYTE_ORDER_MARK[markBytes] === byte) {
         markBytes++
@@ -54,13 +55,13 @@ interface LineState {
   depth: number
   inString: boolean
   isEscaped: boolean
-  /** Letters of the last word that this line has; -1 where it says something else. */
+  /** How many characters of the final word this line has; -1 if it says something else. */
   done: number
   isDone: boolean
 }
 
 function endLine(state: LineState): void {
-  // An empty line ends an event; a string never goes on in the next line.
+  // An empty line ends an event; a string never continues on the next line.
   if (state.line === 0) state.depth = 0
   state.isDone ||= state.done === DONE.length
   state.done = 0

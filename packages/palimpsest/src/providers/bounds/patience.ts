@@ -1,19 +1,19 @@
 import { ProviderError } from '../../errors.ts'
 import { ANSWER_TIMES, type AnswerTimesWishes } from './answer-limits.ts'
 
-// How long an answer is waited for: while nothing comes, while what comes says nothing, and in all.
+// How long to wait for an answer: while nothing comes, while what comes carries nothing, and in total.
 
 /** A timer for longer than this fires at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 export interface Patience {
-  /** Aborted when patience is at its end, or when the caller's signal is. */
+  /** Aborted when a time limit runs out, or with the caller's signal. */
   readonly signal: AbortSignal
-  /** Bytes came. */
+  /** Call when bytes arrive. */
   readonly heard: () => void
-  /** They said something. */
+  /** Call when they carry content. */
   readonly progressed: () => void
-  /** What ran out, as the error to throw; undefined where nothing did. */
+  /** The error to throw if a time limit ran out; undefined otherwise. */
   readonly ranOut: (cause: unknown) => ProviderError | undefined
   readonly end: () => void
 }
@@ -64,7 +64,7 @@ function seconds(ms: number): string {
   return `${count} ${count === 1 ? 'second' : 'seconds'}`
 }
 
-/** A body does not always end with the request's signal: some transports deliver it on their own. */
+/** Reading a body does not always end with the request's signal: some transports deliver it independently. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   let stop: (() => void) | undefined

@@ -1,15 +1,15 @@
 import { ProviderError } from '../../errors.ts'
 
-// What goes to a provider is the conversation, and the key. A redirect would send both to whomever the answer names, and clients follow
-// it without a word.
+// A provider receives the conversation and the key. A redirect would send both to whatever address the answer names, and clients follow it
+// silently.
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** These ask for the same question again, with its body. */
+/** These repeat the request, including its body. */
 const REPEATING: ReadonlySet<number> = new Set([307, 308])
-/** A server that moved a path says so once; more is a circle. */
+/** A server that moved a path redirects once; more is a loop. */
 const REDIRECTS_MAX = 3
 
-/** A fetch that follows redirects at the same origin alone. Any other one ends in an error that names where it leads. */
+/** A fetch that follows redirects only within the same origin. Any other redirect becomes an error that says where it leads. */
 export function stayAtOrigin(send: typeof fetch): typeof fetch {
   return async (input, init) => {
     let url = input instanceof Request ? input.url : String(input)
@@ -29,12 +29,12 @@ export function stayAtOrigin(send: typeof fetch): typeof fetch {
   }
 }
 
-/** Elsewhere than in Node a redirect comes without a status. */
+/** Outside Node, a redirect comes without a status. */
 function isRedirect({ status, type }: Response): boolean {
   return type === 'opaqueredirect' || REDIRECTS.has(status)
 }
 
-/** A question without a body may be put again whatever the status; one with a body only as it was. */
+/** A request without a body may be repeated whatever the status; one with a body only unchanged. */
 function mayRepeat(status: number, input: unknown, init: RequestInit | undefined): boolean {
   if (input instanceof Request) return false
   return (init?.method ?? 'GET') === 'GET' || (REPEATING.has(status) && typeof init?.body === 'string')

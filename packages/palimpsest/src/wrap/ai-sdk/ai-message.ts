@@ -1,4 +1,5 @@
-// Messages as the AI SDK has them: of a prompt (`LanguageModelV4Prompt`) and of its users (`ModelMessage`), which are alike in all that is read here.
+// Messages as the AI SDK has them, in a prompt (`LanguageModelV4Prompt`) and for its users (`ModelMessage`). The two are alike in
+// everything that is read here.
 
 export interface AiMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
@@ -10,7 +11,7 @@ export interface AiOptions {
   readonly [provider: string]: { readonly [option: string]: unknown }
 }
 
-/** What is read of a part. Every part has a type; the rest depends on it. */
+/** What we read of a part. Every part has a type; the rest depends on it. */
 export interface AiPart {
   readonly type: string
   readonly text?: string
@@ -22,10 +23,10 @@ export interface AiPart {
   readonly providerOptions?: AiOptions
 }
 
-/** Members that are read have the types above, whichever version wrote them: others are carried, never read. */
+/** The members that we read have the types above, whichever version wrote them; others are passed on, never read. */
 export function isPart(value: unknown): value is AiPart {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 }
 
-/** Under this name our own remarks stand in `providerOptions`; providers ignore names that are not theirs. */
+/** Our own marks are under this name in `providerOptions`; providers ignore names that are not theirs. */
 export const OWN_OPTIONS = 'palimpsest'

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../wire/json.ts'
 
-// Parts hold bytes and addresses as objects, which JSON has not. They go as marked texts and come back as what they were.
+// Parts contain bytes and URLs as objects, which JSON does not have. They are converted to marked texts, and back to what they were.
 
 const BYTES = 'ai_sdk_bytes'
 const ADDRESS = 'ai_sdk_url'

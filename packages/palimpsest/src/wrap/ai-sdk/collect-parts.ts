@@ -1,8 +1,8 @@
 import type { ModelUsage } from './model-usage.ts'
 
-// What a model streams, passed on as it comes, and gathered into the parts of one answer.
+// Passes on what a model streams, and gathers it into the parts of one answer.
 
-/** Of the parts of a stream: those that say something, and those that tell of it. */
+/** The members of a stream part that we read: its content, and the usage. */
 export interface StreamedPart {
   readonly type: string
   readonly id?: string | undefined
@@ -16,7 +16,7 @@ export interface Gathered {
   readonly id: string | undefined
 }
 
-/** `onEnd` hears of an answer that came to its end, once; of one that broke off it hears nothing but that. */
+/** Calls `onEnd` once: with a complete answer, or with undefined if the answer broke off. */
 export function collectParts<Part extends StreamedPart>(
   stream: ReadableStream<Part>,
   onEnd: (gathered: Gathered | undefined) => Promise<void>,
@@ -54,7 +54,7 @@ interface Begun {
   readonly type: string
   readonly id: string | undefined
   text: string
-  /** Of a part that came whole. */
+  /** Of a part that came in one piece. */
   readonly whole?: object
   metadata: unknown
 }

@@ -3,7 +3,7 @@ import type { AiMessage, AiOptions } from './ai-message.ts'
 import { fromJson } from './carry-data.ts'
 import { PART_BLOCK, MESSAGE_OPTIONS, OPTIONS, OUTPUT } from './to-wire.ts'
 
-// And back. Blocks that a layer wrote, a stand-in or a summary, are plain text and plain results.
+// And back. Blocks that a layer wrote, a stand-in or a summary, become plain text and plain results.
 
 export function fromWire(messages: readonly unknown[], system: readonly unknown[] = []): AiMessage[] {
   const names = new Map<string, string>()
@@ -33,7 +33,7 @@ function messagesFrom(message: JsonObject, names: Map<string, string>): AiMessag
   ]
 }
 
-/** What the user said to a call stands among the results too. */
+/** The user's approval of a call is among the results too. */
 function isApproval({ type, part }: JsonObject): boolean {
   return type === PART_BLOCK && isJsonObject(part) && part['type'] === 'tool-approval-response'
 }
@@ -116,7 +116,7 @@ function isOptions(value: unknown): value is AiOptions {
   return isJsonObject(value) && Object.values(value).every(isJsonObject)
 }
 
-/** Providers without breakpoints ignore what is Anthropic's. */
+/** Providers without breakpoints ignore Anthropic's options. */
 function cacheOptions(block: JsonObject | undefined): AiOptions {
   const control = block?.['cache_control']
   return isJsonObject(control) ? { anthropic: { cacheControl: control } } : {}

@@ -7,7 +7,7 @@ import { fromWire } from './from-wire.ts'
 import { toAnswer, type AiUsage } from './to-answer.ts'
 import { toWire } from './to-wire.ts'
 
-/** Of a call of a language model. */
+/** What we read of a call of a language model. */
 export interface CallParams {
   readonly prompt: readonly AiMessage[]
   readonly maxOutputTokens?: number | undefined
@@ -17,14 +17,14 @@ export interface CallParams {
 
 /** One call of the model on its way through a context. */
 export interface ManagedCall<Params> {
-  /** Sends what was prepared; after a refusal because of size, something smaller, once. */
+  /** Sends what was prepared; after a refusal because of size, sends something smaller, once. */
   readonly answered: <Result>(send: (params: Params) => Promise<Result>) => Promise<Result>
   readonly observe: (parts: readonly object[], usage: AiUsage, id: string | undefined) => Promise<void>
-  /** The call has come to its end, however it did. */
+  /** Call when the call has ended, in whichever way. */
   readonly release: () => void
 }
 
-/** Where the caller asks for no number, the provider's adapter knows one. */
+/** If the caller gives no number, the provider's adapter has one of its own. */
 const OUTPUT_TOKENS = 4_096
 
 export interface CallSetup {
@@ -45,13 +45,13 @@ export async function manageCall<Params extends CallParams>(
   const signal = params.abortSignal && { signal: params.abortSignal }
   const failed = (what: string, error: unknown): undefined => {
     params.abortSignal?.throwIfAborted()
-    // No request could be sent that fits in the window.
+    // No request that fits the window is possible.
     if (error instanceof ProviderError) throw error
     onTrace?.({ name: what, reason: error instanceof Error ? error.message : String(error) })
   }
   return {
     answered: async (send) => {
-      // Where we fail, the prompt goes as it is.
+      // If we fail, the prompt goes unchanged.
       const prepared = await context
         .prepare(input, signal)
         .catch((error: unknown) => failed('request-unmanaged', error))
@@ -59,7 +59,7 @@ export async function manageCall<Params extends CallParams>(
       try {
         return await send(withPrompt(params, prepared.request, asked))
       } catch (error) {
-        // What was refused for another reason, or cannot be made smaller, is thrown as it came.
+        // A refusal for another reason, or of what cannot be made smaller, is thrown as it came.
         const { request: smaller } = await context.recover(error, signal).catch(() => {
           throw error
         })
@@ -70,7 +70,7 @@ export async function manageCall<Params extends CallParams>(
       const said = parts.map(asPrompted)
       const callsTools = said.some((part) => 'type' in part && part.type === 'tool-call')
       const answer = toAnswer(said, { id, model, usage, callsTools })
-      // The caller has the answer: what is not observed is estimated with the next request.
+      // The caller has the answer: if it is not observed, the next request estimates it.
       if (answer) await context.observe(answer).catch((error: unknown) => failed('answer-unobserved', error))
     },
     release,
@@ -100,7 +100,7 @@ function toolsOf({ tools = [] }: CallParams): readonly object[] {
   }))
 }
 
-/** What a model said, as the next prompt will have it. */
+/** What a model said, in the form of the next prompt. */
 function asPrompted(part: object): object {
   const { providerMetadata, ...rest }: { providerMetadata?: unknown } & Partial<AiPart> = part
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
@@ -113,7 +113,7 @@ function parsed(text: string): unknown {
     const value: unknown = JSON.parse(text)
     return value
   } catch {
-    // The SDK tells the model that it is no JSON; the text stands as it is.
+    // The SDK tells the model that it is not JSON; the text stays as it is.
     return text
   }
 }

@@ -13,7 +13,7 @@ export interface ModelUsage {
 
 type Tokens = number | undefined
 
-/** Where the provider tells only the sum, all of it was not cached. */
+/** If the provider reports only the sum, all of it counts as uncached. */
 export function usageOf({ inputTokens, outputTokens }: ModelUsage): AiUsage {
   const { total = 0, noCache, cacheRead: read = 0, cacheWrite: written = 0 } = inputTokens
   return {

@@ -5,16 +5,19 @@ import { collectParts, type StreamedPart } from './collect-parts.ts'
 import { manageCall, type CallParams, type ManagedCall } from './manage-call.ts'
 import { usageOf, type ModelUsage } from './model-usage.ts'
 
-// A middleware for `wrapLanguageModel`: each call of the model is prepared, observed, and recovered from a refusal because of size once. It sees
-// one call at a time and whole prompts, so it manages whoever calls the model: `generateText`, `streamText`, agents.
+// A middleware for `wrapLanguageModel`: each call of the model is prepared, observed, and, after a refusal because of size, recovered once.
+// It sees one call at a time and complete prompts, so it manages every caller of the model: `generateText`, `streamText`, agents.
 
 export interface AiSdkOptions extends Pick<
   ContextOptions,
   'window' | 'store' | 'flags' | 'policy' | 'onTrace'
 > {
-  /** The model serves one conversation, of this name; with a store it is kept under it. Left out: conversations are told apart by content. */
+  /**
+   * The model serves a single conversation with this name; a store keeps it under this name. Absent: conversations are distinguished by
+   * content.
+   */
   readonly conversation?: string | undefined
-  /** Conversations that are remembered at once. Left out: 100. */
+  /** Most conversations that are remembered at the same time. Absent: 100. */
   readonly conversationsMax?: number | undefined
 }
 
@@ -28,7 +31,7 @@ interface Streaming {
   readonly stream: ReadableStream<StreamedPart>
 }
 
-/** As `wrapLanguageModel` of the AI SDK takes it. */
+/** The middleware that `wrapLanguageModel` of the AI SDK accepts. */
 export interface PalimpsestMiddleware {
   readonly specificationVersion: 'v4'
   readonly wrapGenerate: <Params extends CallParams, Result extends Generated>(call: {
@@ -42,7 +45,7 @@ export interface PalimpsestMiddleware {
 }
 
 /**
- * The model you have, managed: prompts fit in the window and, where the provider has breakpoints, are read from its cache.
+ * Manages the model that you have: prompts fit the window and, if the provider has breakpoints, are read from its cache.
  *
  * @example
  * const model = wrapLanguageModel({ model: anthropic('claude-sonnet-5-5'), middleware: palimpsest({ window: 60_000 }) })
@@ -89,7 +92,7 @@ export function palimpsest(options: AiSdkOptions = {}): PalimpsestMiddleware {
   }
 }
 
-/** `prepareStep` was here: one of the two acts. */
+/** True if `prepareStep` prepared the prompt already: only one of the two may act. */
 function isPrepared({ providerOptions }: AiMessage): boolean {
   return providerOptions?.[OWN_OPTIONS] !== undefined
 }

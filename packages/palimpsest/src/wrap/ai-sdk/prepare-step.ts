@@ -7,10 +7,10 @@ import { fromWire } from './from-wire.ts'
 import type { AiSdkOptions } from './palimpsest.ts'
 import { toWire } from './to-wire.ts'
 
-// For the loops of the AI SDK: `prepareStep` may return other messages, and these carry forward. So what we returned comes back as the beginning of
-// the next step's messages, and has to be known again: the history behind it is the one that is managed.
+// For the loops of the AI SDK: `prepareStep` may return other messages, and these carry forward. So what we returned comes back as the
+// beginning of the next step's messages and has to be recognized: the history behind it is the one that is managed.
 
-/** Of what a loop hands over before each step. */
+/** What a loop passes before each step, as far as we read it. */
 export interface Step<Message> {
   readonly messages: Message[]
   readonly model: string | { readonly modelId: string }
@@ -18,7 +18,7 @@ export interface Step<Message> {
 
 export type PrepareStep = <Message extends AiMessage>(step: Step<Message>) => Promise<{ messages: Message[] }>
 
-/** What was returned, and the history that it stands for. */
+/** What was returned, and the history that it represents. */
 interface Returned {
   readonly keys: readonly Hash[]
   readonly history: readonly AiMessage[]
@@ -27,7 +27,7 @@ interface Returned {
 const OUTPUT_TOKENS = 4_096
 
 /**
- * A `prepareStep` for `generateText`, `streamText` and `ToolLoopAgent`: the messages of each step fit in the window.
+ * Creates a `prepareStep` for `generateText`, `streamText` and `ToolLoopAgent`: the messages of each step fit the window.
  *
  * @example
  * const agent = new ToolLoopAgent({ model, tools, prepareStep: prepareStep({ window: 60_000 }) })
@@ -53,7 +53,7 @@ export function prepareStep(options: AiSdkOptions = {}): PrepareStep {
       return { messages: prepared.filter((message) => isLike(message, given)) }
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
-      // What cannot be managed goes as it is.
+      // What cannot be managed goes unchanged.
       options.onTrace?.({ name: 'request-unmanaged', reason: error.message })
       return { messages: given }
     } finally {
@@ -74,14 +74,14 @@ function begins(given: readonly AiMessage[], keys: readonly Hash[]): boolean {
 
 const keys = new WeakMap<AiMessage, Hash>()
 
-/** A message that comes back is mostly the same object. */
+/** A message that comes back is usually the same object. */
 function keyOf(message: AiMessage): Hash {
   const known = keys.get(message) ?? hashText(JSON.stringify(toJson(message)))
   keys.set(message, known)
   return known
 }
 
-/** So that a middleware of ours leaves them as they are. */
+/** Marks the messages, so that our own middleware leaves them as they are. */
 function marked([first, ...rest]: readonly AiMessage[]): readonly AiMessage[] {
   if (!first) return rest
   return [
@@ -90,7 +90,7 @@ function marked([first, ...rest]: readonly AiMessage[]): readonly AiMessage[] {
   ]
 }
 
-/** The door to the caller's type: messages of the AI SDK, as he has them. */
+/** The door to the caller's type: the AI SDK's messages in the caller's version. */
 function isLike<Message extends AiMessage>(
   message: AiMessage,
   _given: readonly Message[],

@@ -1,6 +1,6 @@
 import { toWire } from './to-wire.ts'
 
-/** Tokens as the AI SDK reports them; undefined where the provider tells nothing. */
+/** Tokens as the AI SDK reports them; undefined if the provider reports nothing. */
 export interface AiUsage {
   readonly uncached?: number | undefined
   readonly read?: number | undefined
@@ -8,7 +8,7 @@ export interface AiUsage {
   readonly output?: number | undefined
 }
 
-/** What an answer says and cost, as an answer of the Messages API; undefined where it says nothing. */
+/** The content and usage of an answer in the form of the Messages API; undefined if it has no content. */
 export function toAnswer(
   parts: readonly object[],
   {

@@ -3,12 +3,13 @@ import { isJsonObject, type JsonObject } from '../../wire/json.ts'
 import { OWN_OPTIONS, isPart, type AiMessage, type AiOptions, type AiPart } from './ai-message.ts'
 import { toJson } from './carry-data.ts'
 
-// From messages of the AI SDK to those of the Messages API, so that each comes back as it was: what has no counterpart is carried in a block of
-// its own type, and members that have none under a name of ours. Nothing of this is sent; the provider's own adapter prints the request.
+// From messages of the AI SDK to those of the Messages API, in such a way that each converts back to what it was: parts without a
+// counterpart are carried in a block type of our own, and members without one under a name of our own. None of this is sent; the provider's
+// own adapter builds the request.
 
-/** A part without counterpart. */
+/** A part without a counterpart. */
 export const PART_BLOCK = 'ai_sdk_part'
-/** Members that only the AI SDK knows. */
+/** Members that only the AI SDK has. */
 export const OPTIONS = 'ai_sdk_options'
 export const MESSAGE_OPTIONS = 'ai_sdk_message_options'
 export const OUTPUT = 'ai_sdk_output'
@@ -18,7 +19,7 @@ export interface WireMessages {
   readonly messages: readonly OwnerMessage[]
 }
 
-/** System messages that stand first are what stands before the messages. */
+/** Leading system messages become the system prompt. */
 export function toWire(given: readonly AiMessage[]): WireMessages {
   const first = given.findIndex(({ role }) => role !== 'system')
   const head = given.slice(0, first < 0 ? given.length : first)
@@ -38,7 +39,7 @@ function blocksOf({ role, content, providerOptions }: AiMessage): JsonObject[] {
   if (!first || !providerOptions) return blocks
   const { options, cache } = splitOptions(providerOptions)
   const last = rest.pop()
-  // A breakpoint of the message stands on its last part.
+  // A message's breakpoint goes to its last part.
   const marked = (block: JsonObject): JsonObject => (cache ? { ...block, cache_control: cache } : block)
   const opening = options ? { ...first, [MESSAGE_OPTIONS]: options } : first
   return last ? [opening, ...rest, marked(last)] : [marked(opening)]
@@ -64,18 +65,18 @@ function bareBlock(part: AiPart, role: AiMessage['role']): JsonObject {
   return inBlock(part)
 }
 
-/** Where the provider sealed it, it is thinking that may have to go; where not, it is carried. */
+/** If the provider sealed it, it is thinking that may have to be dropped; otherwise it is only carried. */
 function thoughtOf(part: AiPart, thinking: string): JsonObject {
   const signature = part.providerOptions?.['anthropic']?.['signature']
   return typeof signature === 'string' ? { type: 'thinking', thinking, signature } : inBlock(part)
 }
 
-/** Its options stand beside it, as with every block. */
+/** Its options are beside it, as for every block. */
 function inBlock(part: AiPart): JsonObject {
   return { type: PART_BLOCK, part: toJson({ ...part, providerOptions: undefined }) }
 }
 
-/** As text, with what it takes to be again what it was. */
+/** As text, with what is needed to convert it back. */
 function resultOf(toolCallId: string, given: unknown): JsonObject {
   const output = toJson(given)
   const block = { type: 'tool_result', tool_use_id: toolCallId }
@@ -106,11 +107,11 @@ function contentBlock(part: unknown): JsonObject {
 
 interface SplitOptions {
   readonly options: JsonObject | undefined
-  /** A breakpoint of the caller's. */
+  /** The caller's own breakpoint. */
   readonly cache: JsonObject | undefined
 }
 
-/** Breakpoints are the Messages API's own; what we wrote ourselves is no part of what is said. */
+/** Breakpoints are the Messages API's own; our marks are not part of the content. */
 function splitOptions(given: AiOptions | undefined): SplitOptions {
   const { [OWN_OPTIONS]: _, anthropic, ...others } = given ?? {}
   const { cacheControl, ...rest } = anthropic ?? {}

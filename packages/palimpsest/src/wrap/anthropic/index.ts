@@ -1,4 +1,4 @@
-// palimpsest/anthropic: the client you have, managed.
+// palimpsest/anthropic: the client that you have, managed.
 
 import '../../require-runtime.ts'
 

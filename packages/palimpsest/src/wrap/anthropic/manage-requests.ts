@@ -10,10 +10,11 @@ import { parseStreamEvent } from '../../wire/parse.ts'
 import type { StreamEvent } from '../../wire/stream-event.ts'
 import type { Conversations, HeldConversation } from '../conversations.ts'
 
-// A middleware of the SDK: it sees each HTTP request of the client as the Messages API has it, whatever method made it and whatever backend
-// answers. Requests for messages are prepared, answers observed, refusals because of size recovered from once. All else passes.
+// A middleware of the SDK: it sees each HTTP request of the client in the form of the Messages API, whichever method made it and whichever
+// backend answers. Requests for messages are prepared, answers observed, and refusals because of size recovered once. Everything else
+// passes.
 
-/** Of the SDK's request: what is sent. */
+/** What we read of the SDK's request. */
 export interface SentRequest {
   readonly url: string
   readonly method?: string | undefined
@@ -22,7 +23,7 @@ export interface SentRequest {
   readonly signal?: unknown
 }
 
-/** Of what the SDK hands to its middleware. */
+/** What we read of the context that the SDK passes to its middleware. */
 export interface RequestContext {
   readonly parse: (response: Response) => Promise<unknown>
 }
@@ -30,7 +31,7 @@ export interface RequestContext {
 type Next = (request: SentRequest) => Promise<Response>
 type Middleware = (request: SentRequest, next: Next, context: RequestContext) => Promise<Response>
 
-/** On one request: the name of its conversation. It is not sent. */
+/** A request header with the name of its conversation. It is not sent. */
 export const CONVERSATION_HEADER = 'x-palimpsest-conversation'
 
 export interface ManageSetup {
@@ -64,7 +65,7 @@ interface MessagesBody extends PrepareInput {
   readonly thread?: unknown
 }
 
-/** Undefined for whatever asks for something else than an answer to messages. */
+/** Undefined for a request that does not ask for an answer to messages. */
 function bodyOf({ url, method, body }: SentRequest): MessagesBody | undefined {
   if (method?.toLowerCase() !== 'post' || typeof body !== 'string') return undefined
   if (!new URL(url).pathname.endsWith('/v1/messages')) return undefined
@@ -83,8 +84,8 @@ function isMessagesBody(body: unknown): body is MessagesBody {
 }
 
 /**
- * A conversation that the server holds is the server's. The tool runner holds one only where it can: told that it cannot, it sends its whole
- * history each time, and that is managed.
+ * A conversation that the server keeps belongs to the server. The tool runner lets it keep one only if it can: when refused, the runner
+ * sends its whole history each time, and that is managed.
  */
 async function withThread(request: SentRequest, next: Next, headers: Headers): Promise<Response> {
   if (!headers.get('x-stainless-helper')?.includes('BetaToolRunner')) return await next(request)
@@ -92,7 +93,7 @@ async function withThread(request: SentRequest, next: Next, headers: Headers): P
   return refusalOf('Palimpsest keeps this conversation, so the server does not.', details)
 }
 
-/** As the server refuses a request, so that the client throws the error that its caller knows. */
+/** Refuses a request the way the server does, so that the client throws the error that its caller knows. */
 function refusalOf(message: string, details?: object): Response {
   const body = { type: 'error', error: { type: 'invalid_request_error', message, details } }
   return Response.json(body, { status: 400, headers: { 'x-should-retry': 'false' } })
@@ -125,7 +126,7 @@ async function exchanged(
       await observeWhole(managed, await context.parse(response), onTrace)
       return response
     }
-    // The caller reads while it is observed.
+    // The caller reads while we observe.
     isLate = true
     const events = await context.parse(response)
     void observeStream(managed, events, onTrace).finally(release)
@@ -135,7 +136,7 @@ async function exchanged(
   }
 }
 
-/** Undefined where we fail: then the request goes as it is. An error where no request could be sent that fits in the window. */
+/** Undefined if we fail: the request then goes unchanged. An error if no request that fits the window is possible. */
 async function preparedFor(
   managed: Context,
   input: MessagesBody,
@@ -153,13 +154,13 @@ async function preparedFor(
   }
 }
 
-/** `betas` are a header, where this is sent. */
+/** `betas` are a header, not part of this body. */
 function printed(request: object): string {
   const { betas: _, ...body } = { betas: undefined, ...request }
   return JSON.stringify(body)
 }
 
-/** Once. What cannot be made smaller, and what was refused for another reason, is for the client to throw. */
+/** Tries once. What cannot be made smaller, or was refused for another reason, is for the client to throw. */
 async function recovered(
   refused: Response,
   managed: Context,
@@ -185,7 +186,7 @@ async function observeWhole(
   }
 }
 
-/** The caller has the answer, or the error: what is not observed is estimated with the next request. */
+/** The caller has the answer, or the error: if it is not observed, the next request estimates it. */
 function unobserved(error: unknown, onTrace: ManageSetup['onTrace']): void {
   onTrace?.({ name: 'answer-unobserved', reason: error instanceof Error ? error.message : String(error) })
 }

@@ -1,11 +1,11 @@
 import type { ContextOptions } from '../../context/library/create-context.ts'
 import { UsageError } from '../../errors.ts'
 
-/** Calls of our own go through the client as it was given, so that nothing manages them. */
+/** Our own calls go through the client as it was given, so that nothing manages them. */
 export function senderOf(client: object): NonNullable<ContextOptions['send']> {
   return async (request, options) => {
     if (!canSend(client)) throw new UsageError('This client has no `messages.create`.')
-    // `betas` are a header, where this is sent.
+    // `betas` are a header, not part of this body.
     const { betas, ...body } = { betas: undefined, ...request }
     const named: unknown = betas
     const isNamed = Array.isArray(named) && named.length > 0
