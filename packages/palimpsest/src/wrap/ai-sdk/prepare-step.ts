@@ -8,7 +8,7 @@ import type { AiSdkOptions } from './palimpsest.ts'
 import { toWire } from './to-wire.ts'
 
 // For the loops of the AI SDK: `prepareStep` may return other messages, and these carry forward. So what we returned comes back as the
-// beginning of the next step's messages and has to be recognized: the history behind it is the one that is managed.
+// beginning of the next step's messages and has to be recognized: the history that it stands for is the one that is managed.
 
 /** What a loop passes before each step, as far as we read it. */
 export interface Step<Message> {
