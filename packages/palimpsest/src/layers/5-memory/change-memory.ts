@@ -6,9 +6,9 @@ import { MEMORY_TYPES, memoryText, type Memory, type MemoryType } from './memory
 import { findStored, planMemory, planRemoval, type Accepted, type PlannedMemory } from './plan-change.ts'
 import { newestToUndo, planUndo } from './plan-undo.ts'
 
-// Every way in which memory changes. What is decided is decided on the files as they are while nobody else writes.
+// Every way in which memory changes. Decisions are made on the files as they are while nobody else writes.
 
-/** What must not be stored, by kind ("an OpenAI key"); empty where there is nothing. */
+/** Finds what must not be stored, by kind ("an OpenAI key"); empty if there is nothing. */
 export type FindSecrets = (text: string) => Promise<readonly string[]>
 
 export interface MemoryPorts {
@@ -35,7 +35,7 @@ export interface Addition {
   readonly session?: string | undefined
 }
 
-/** The user's own words, said for this purpose. The first line is the description, the rest the body. */
+/** The user's own words, given for this purpose. The first line is the description, the rest the body. */
 export async function addMemory(addition: Addition, ports: MemoryPorts): Promise<MemoryOutcome> {
   const { text, type = 'project', name, session } = addition
   const [first = '', ...rest] = text.trim().split('\n')
@@ -47,7 +47,7 @@ export async function addMemory(addition: Addition, ports: MemoryPorts): Promise
   return await accept(accepted, { by: 'user', session, reason: 'added by the user' }, ports)
 }
 
-/** Another agent's memory, which the user wants to have. Nobody knows who said it there. */
+/** Another agent's memory that the user wants to have. Nobody knows who said it there. */
 export async function importMemory(
   memory: Memory,
   reason: string,
@@ -100,7 +100,7 @@ export async function judge(
   return judgeProposal(proposal, { ...situation, secrets })
 }
 
-/** The user agreed: it is written with that trust. False where nothing of that id waits. */
+/** The user agreed: it is written with that trust. Undefined if nothing with that id waits. */
 export async function approvePending(id: string, ports: MemoryPorts): Promise<MemoryOutcome | undefined> {
   const waiting = (await ports.folder.pending()).find((one) => one.id === id)
   if (!waiting) return undefined
@@ -112,7 +112,7 @@ export async function approvePending(id: string, ports: MemoryPorts): Promise<Me
   return outcome
 }
 
-/** Undefined where there is no memory of that name. */
+/** Undefined if there is no memory of that name. */
 export async function removeMemory(
   name: string,
   { folder }: Pick<MemoryPorts, 'folder'>,
@@ -128,7 +128,7 @@ export type UndoOutcome =
   | { readonly kind: 'undone'; readonly record: MemoryRecord; readonly target: MemoryRecord }
   | { readonly kind: 'refused'; readonly why: string }
 
-/** Without an id: the newest. */
+/** Without an id, the newest change. */
 export async function undoChange(
   id: string | undefined,
   { folder }: Pick<MemoryPorts, 'folder'>,

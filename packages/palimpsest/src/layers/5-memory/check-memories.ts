@@ -24,9 +24,9 @@ export interface MemoryProblem {
 }
 
 export interface CheckFacts {
-  /** Of paths that memories name: those that are not there. */
+  /** Which of the paths that memories name do not exist. */
   readonly missingPaths: (paths: readonly string[]) => Promise<ReadonlySet<string>>
-  /** Of sessions: those that are no longer stored. */
+  /** Which of the sessions are no longer stored. */
   readonly goneSessions: (ids: readonly string[]) => Promise<ReadonlySet<string>>
 }
 
@@ -105,7 +105,7 @@ function problem(kind: MemoryProblem['kind'], name: string, text: string): Memor
   return { kind, file: `${name}.md`, text }
 }
 
-/** A path has a slash and an ending, and is no address. */
+/** A path has a slash and an extension, and is no URL. */
 const PATH = /(?<![\w:/.~@-])(?:\.{1,2}\/|\/)?(?:[\w.@-]+\/)+[\w.@-]+\.[A-Za-z]\w{0,7}\b/g
 
 function pathsIn(text: string): readonly string[] {
@@ -115,17 +115,17 @@ function pathsIn(text: string): readonly string[] {
 const DOUBTS: ReadonlySet<MemoryProblem['kind']> = new Set(['contradiction', 'source-gone'])
 
 export interface Pollution {
-  /** Memories that were ever written. */
+  /** How many memories were ever written. */
   readonly written: number
-  /** Of these: undone, ended or removed. */
+  /** How many of these were undone, ended or removed. */
   readonly wrong: number
-  /** Memories that conversations were shown. */
+  /** How many memories conversations were shown. */
   readonly loaded: number
-  /** Of these: undone, ended, removed, contradicted, or without a source any more. */
+  /** How many of these were undone, ended, removed or contradicted, or have lost their source. */
   readonly loadedWrong: number
 }
 
-/** How much of what was written, and of what was shown, did not last. `history` is newest first; `uses` by name. */
+/** How much of what was written, and of what was shown, did not last. `history` is newest first; `uses` is by name. */
 export function pollutionOf(
   files: MemoryFiles,
   history: readonly MemoryRecord[],

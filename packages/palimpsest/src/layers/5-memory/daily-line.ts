@@ -1,7 +1,7 @@
 import { ownWords } from '../../facts/own-words.ts'
 import type { Entry } from '../../transcript/entry.ts'
 
-// One line a turn for the log of the day: what was asked, which files changed, how it ended. No model is asked.
+// One line per turn for the log of the day: what was asked, which files changed, how it ended. No model is asked.
 
 const PROMPT_CHARS_MAX = 100
 const FILES_MAX = 8
@@ -12,11 +12,11 @@ export interface EndedTurn {
   readonly at: number
   /** How the turn ended: "answered". */
   readonly outcome: string
-  /** What was asked and which files changed hold a secret. */
+  /** The prompt or the names of the changed files hold a secret. */
   readonly isSecret?: boolean | undefined
 }
 
-/** Undefined where nobody said anything. `log`: the conversation, with the turn at its end. */
+/** Undefined if nobody said anything. `log`: the conversation, with the turn at its end. */
 export function dailyLine(log: readonly Entry[], turn: EndedTurn): string | undefined {
   const { session, at, outcome, isSecret } = turn
   const last = log.findLastIndex((entry) => entry.kind === 'message' && ownWords(entry) !== '')
@@ -32,7 +32,7 @@ export function dailyLine(log: readonly Entry[], turn: EndedTurn): string | unde
   return `${head}: ${JSON.stringify(prompt)}; ${shown}; ${outcome}`
 }
 
-/** On one line, as far as it is shown: a prompt may hold megabytes. */
+/** On one line, only as far as it is shown: a prompt may hold megabytes. */
 function beginningOf(text: string): string {
   let line = ''
   for (const [word] of text.matchAll(/[^\s\p{Cc}]+/gu)) {

@@ -2,7 +2,7 @@ import { ownWords, typedText } from '../../facts/own-words.ts'
 import type { Entry, EntryId, MessageEntry, Origin } from '../../transcript/entry.ts'
 import { isBlock, toBlocks, type Block } from '../../wire/message.ts'
 
-// What a conversation said, and who said it: what proposals for memory are judged by.
+// What a conversation said, and who said it: proposals for memory are judged by it.
 
 export interface Evidence {
   readonly id: EntryId
@@ -10,14 +10,14 @@ export interface Evidence {
   readonly text: string
 }
 
-/** Every text of a conversation, oldest first. What calls carry as input is the model's wish, not something that was said. */
+/** Every text of a conversation, oldest first. The input of a call is what the model wants, not something that was said. */
 export function evidenceOf(entries: readonly Entry[]): readonly Evidence[] {
   return entries.flatMap((entry) => (entry.kind === 'message' ? ofMessage(entry) : []))
 }
 
 function ofMessage(entry: MessageEntry): readonly Evidence[] {
   const { id, message, origin } = entry
-  // A copy or a summary repeats what others said; whose words they are, the originals say.
+  // A copy or a summary repeats what others said; the originals show whose words they are.
   if (entry.part === 'summary' || entry.part === 'kept' || entry.part === 'attachment') return []
   const blocks = toBlocks(message.content)
   if (message.role === 'assistant') return textual({ id, origin: 'model', text: textsIn(blocks).join('\n') })
@@ -30,10 +30,10 @@ function ofMessage(entry: MessageEntry): readonly Evidence[] {
   ]
 }
 
-/** What a command of the user's printed is in the user's message, and so is a file that he attached: neither is what he said. */
+/** The user's message may also have the output of a command that the user ran, or an attached file: the user said neither. */
 const RAN_COMMAND = /^The user ran this command:\n/
 
-/** What was typed. Attached files come before it, in blocks of their own. */
+/** What the user typed. Attached files come before it, in blocks of their own. */
 function ofUser(entry: MessageEntry): readonly Evidence[] {
   const { id, message, files = [] } = entry
   const blocks = toBlocks(message.content)

@@ -1,14 +1,14 @@
 import { hashText, type Hash } from '../../wire/hash.ts'
 import type { FilePatch } from '../../ports.ts'
 
-// What a change made of one file, so that it can be made again after a crash, shown, and undone to the byte.
+// What a change did to one file, so that it can be repeated after a crash, shown, and undone to the byte.
 
-/** Null where there is no file. */
+/** Null if there is no file. */
 export type FileText = string | null
 
 export function makePatch(file: string, before: FileText, after: FileText): FilePatch {
   const [old, fresh] = [before ?? '', after ?? '']
-  // Whole lines: people read it too.
+  // Whole lines, because people read it too.
   const at = old.slice(0, commonStart(old, fresh)).lastIndexOf('\n') + 1
   const end = wholeLines(old, commonEnd(old.slice(at), fresh.slice(at)))
   return {
@@ -21,13 +21,13 @@ export function makePatch(file: string, before: FileText, after: FileText): File
   }
 }
 
-/** The file after the change; undefined where this is not the file it was made of. */
+/** The file after the change; undefined if this is not the file that the patch was made from. */
 export function applyPatch(patch: FilePatch, text: FileText): FileText | undefined {
   const { before, after, at, removed, added } = patch
   return splice(text, { from: before, to: after, at, removed, added })
 }
 
-/** The file before the change; undefined where this is not what it made. */
+/** The file before the change; undefined if this is not what the patch made. */
 export function revertPatch(patch: FilePatch, text: FileText): FileText | undefined {
   const { before, after, at, removed, added } = patch
   return splice(text, { from: after, to: before, at, removed: added, added: removed })
@@ -48,7 +48,7 @@ function splice(text: FileText, { from, to, at, removed, added }: Splice): FileT
   return old.slice(0, at) + added + old.slice(at + removed.length)
 }
 
-/** Is the file what the mark was taken of? */
+/** Whether the file is the one that the mark was taken from. */
 export function isAt(text: FileText, mark: FilePatch['before']): boolean {
   if (text === null || mark === null) return text === null && mark === null
   return hashText(text) === mark.hash
@@ -58,7 +58,7 @@ function markOf(text: string): { readonly hash: Hash; readonly bytes: number } {
   return { hash: hashText(text), bytes: new TextEncoder().encode(text).length }
 }
 
-/** The end of a text, from the start of a line on. */
+/** The end of a text, starting at a line's beginning. */
 function wholeLines(text: string, end: number): number {
   const at = text.length - end
   if (at === 0 || text[at - 1] === '\n') return end

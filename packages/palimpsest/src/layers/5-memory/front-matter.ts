@@ -1,7 +1,7 @@
 import { MEMORY_TYPES, TRUSTS, type Memory, type MemorySource } from './memory.ts'
 
-// A memory as its file has it: front matter of the YAML kind, then Markdown. We write a small part of YAML and read a little more, for
-// people write these files too. Lines that mean nothing here stay as they are.
+// A memory as its file has it: front matter in YAML, then Markdown. We write a small part of YAML and read a little more, because people
+// write these files too. Lines that mean nothing here stay as they are.
 
 const FENCE = '---'
 
@@ -23,7 +23,7 @@ export function printMemory(memory: Memory): string {
   ]
   const rest = body.trim()
   const text = `${lines.join('\n')}\n${rest === '' ? '' : `\n${rest}\n`}`
-  // With one of these it would be no text, and nobody would read it again.
+  // With a NUL in it the file would not count as text, and nobody would read it again.
   return text.replaceAll('\0', '')
 }
 
@@ -31,23 +31,23 @@ function sourceLine({ session, message }: MemorySource): string {
   return `  - { session: ${scalar(session)}, message: ${scalar(message)} }`
 }
 
-/** Where a line ends a description ends: the index has one line for it, of characters that a terminal shows. */
+/** A description ends with its line: the index has one line for it, with characters that a terminal shows. */
 export function oneLine(text: string): string {
   return ONE_LINE.test(text) ? text : text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
 }
 
-/** Nothing to change: most are so, and all of them are read again and again. */
+/** Nothing to change: most texts match, and all of them are read again and again. */
 const ONE_LINE = /^[!-~]+(?: [!-~]+)*$/
 
 const PLAIN = /^[A-Za-z][\w ./-]*[\w./]$/
-/** Words that YAML takes for something else than text. */
+/** Words that YAML does not read as text. */
 const MEANS_ELSE = /^(?:true|false|yes|no|on|off|null|y|n)$/i
 
 function scalar(text: string): string {
   return PLAIN.test(text) && !MEANS_ELSE.test(text) ? text : JSON.stringify(text)
 }
 
-/** What the file says of a memory; what it leaves out is as `unknown` says. Undefined where there is no front matter. */
+/** What the file says about a memory; what it leaves out comes from `unknown`. Undefined if there is no front matter. */
 export function parseMemory(text: string, unknown: Omit<Memory, 'other' | 'body'>): Memory | undefined {
   const [first, ...lines] = text
     .replaceAll('\r\n', '\n')
@@ -100,7 +100,7 @@ function readFields(lines: readonly string[]): Fields {
     else {
       other.push(line)
       if (key === 'modified') fields.set(key, unquoted(value))
-      // Other agents have it one level down. What stands above counts more.
+      // Other agents have it one level down. The upper level counts more.
       const [, nested] = isInMetadata ? (/^\s+type:\s*(\S+)\s*$/.exec(line) ?? []) : []
       if (nested !== undefined && !fields.has('nested type')) fields.set('nested type', unquoted(nested))
     }
@@ -111,7 +111,7 @@ function readFields(lines: readonly string[]): Fields {
 
 const PAIR = /(session|message):\s*("(?:[^"\\]|\\.)*"|'[^']*'|[^\s,{}]+)/g
 
-/** A line of the list: both members in it, or one by one. */
+/** A line of the list: with both members, or with one of them. */
 function addSource(before: readonly MemorySource[], line: string): MemorySource[] {
   const found = new Map([...line.matchAll(PAIR)].map(([, key = '', value = '']) => [key, unquoted(value)]))
   if (found.size === 0) return [...before]
@@ -132,7 +132,7 @@ function unquoted(value: string): string {
       const parsed: unknown = JSON.parse(text)
       if (typeof parsed === 'string') return parsed
     } catch {
-      // Quotes of another kind of YAML: what stands between them.
+      // Quotes as in another kind of YAML: use what is between them.
     }
     return text.slice(1, -1)
   }
@@ -145,6 +145,6 @@ function isoTime(text: string | undefined): string | undefined {
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
 }
 
-/** A time on a day that every month has: to read it and to write it again gives the same. */
+/** A time on a day that every month has: parsing and printing it gives the same. */
 const AS_WE_WRITE =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/

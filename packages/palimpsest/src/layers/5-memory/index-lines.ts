@@ -2,10 +2,10 @@ import { oneLine } from './front-matter.ts'
 import { isMemoryName } from './memory-name.ts'
 import type { Memory } from './memory.ts'
 
-// MEMORY.md: a line for every memory that holds. Lines that somebody else wrote stay where they are.
+// MEMORY.md: a line for every memory that holds. Lines that someone else wrote stay where they are.
 
 export const INDEX_LINE_CHARS_MAX = 150
-/** Of the index in a prompt. */
+/** Limits for the index in a prompt. */
 export const INDEX_LINES_MAX = 200
 export const INDEX_BYTES_MAX = 25_000
 
@@ -14,7 +14,7 @@ export function indexLine({ name, description }: Pick<Memory, 'name' | 'descript
   return line.length <= INDEX_LINE_CHARS_MAX ? line : `${cut(line, INDEX_LINE_CHARS_MAX - 1)}…`
 }
 
-/** Not between the halves of a character. */
+/** Never cuts between the halves of a character. */
 function cut(text: string, charsMax: number): string {
   const end = /[\uD800-\uDBFF]$/.test(text.slice(0, charsMax)) ? charsMax - 1 : charsMax
   return text.slice(0, end)
@@ -28,7 +28,7 @@ export function pointedTo(line: string): string | undefined {
   return name !== undefined && isMemoryName(name) ? name : undefined
 }
 
-/** The index after these memories changed. `changed`: their names; those that are gone or ended are among them. */
+/** The index after these memories changed. `changed`: their names, including those that are gone or ended. */
 export function updateIndex(
   index: string,
   changed: ReadonlySet<string>,

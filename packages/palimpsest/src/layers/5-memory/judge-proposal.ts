@@ -4,10 +4,10 @@ import { findLineage } from './lineage.ts'
 import { memoryText, type MemorySource, type MemoryType, type Trust } from './memory.ts'
 import type { MemoryMode } from './policy.ts'
 
-// Judgement of what a model wants to remember. It sees everything and may propose anything; whether it is written is decided here.
+// Judges what a model wants to remember. The model sees everything and may propose anything; whether it is written is decided here.
 
 export interface Proposal {
-  /** Of the memory that it replaces, or a wish for a name. */
+  /** Name of the memory that it replaces, or a wish for a name. */
   readonly name?: string | undefined
   readonly description: string
   readonly type: MemoryType
@@ -21,7 +21,7 @@ export interface Proposal {
 export interface Situation {
   readonly session: string
   readonly evidence: readonly Evidence[]
-  /** Where nothing is named, only evidence from here on counts. */
+  /** If no messages are named, only evidence from this index on counts. */
   readonly since: number
   readonly mode: MemoryMode
   /** What was found in the text that must not be stored. */
@@ -33,7 +33,7 @@ export type Verdict =
   | { readonly kind: 'queue'; readonly why: string; readonly source: readonly MemorySource[] }
   | { readonly kind: 'refuse'; readonly why: string }
 
-/** Longer ones are notes or documents. */
+/** Longer texts are notes or documents. */
 export const PROPOSAL_CHARS_MAX = 8_000
 
 export function judgeProposal(proposal: Proposal, situation: Situation): Verdict {
@@ -89,7 +89,7 @@ function whyUnsaid(words: readonly string[]): string {
 }
 
 const WORDS_SHOWN = 5
-/** More do not make a fact surer. */
+/** More sources do not make a fact more certain. */
 const SOURCES_MAX = 8
 
 const ORIGIN_WORDS: { readonly [origin in Origin]: string } = {

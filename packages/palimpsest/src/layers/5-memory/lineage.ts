@@ -4,35 +4,35 @@ import type { Evidence } from './evidence.ts'
 import type { Trust } from './memory.ts'
 import { isNegative, normalText } from './similar-memories.ts'
 
-// Whose words a proposal rests on. Trust is the least of the lineage: a word that only a tool or a page has said makes the whole rest on
-// it. Words that nobody has said are the model's own; a few are allowed, names are not.
+// Whose words a proposal rests on. Its trust is the lowest in the lineage: if only a tool or a page has said one of its words, the whole
+// rests on that. Words that nobody said are the model's own; a few are allowed, names are not.
 
-/** Of the distinctive words of a proposal, those that may be the model's own: "the user prefers …". */
+/** Share of a proposal's distinctive words that may be the model's own: "the user prefers …". */
 const OWN_SHARE_MAX = 0.25
-/** So many words in a row are no accident: whoever said them is quoted. */
+/** This many words in a row are no accident: they quote whoever said them. */
 const PHRASE_WORDS = 4
 const PHRASE_DISTINCTIVE_MIN = 2
 
-/** They lift rules. Nothing in them tells what a sentence is about, but whoever remembers them must have heard them. */
+/** These words lift rules. They do not show what a sentence is about, but a model that remembers them must have heard them. */
 const LIFTING =
   /\b(?:ignor(?:e[ds]?|ing)|forget|revoked?|lifted|obey|unrestricted|instructions?|vergiss|aufgehoben|ignorier\w*|oublie|olvida|esque[cç][ae]|dimentica)\b|забудь|忽略|無視|무시/giu
-/** The same, but a model may choose them for "may": a few of them are its own words. */
+/** The same, but a model may choose them for "may": a few of them count as its own words. */
 const ALLOWING = /\b(?:allow(?:ed|s)?|permit(?:ted|s)?|erlaubt|darfst)\b/giu
-/** A sentence of small words alone says something from so many on. */
+/** From this many words on, a sentence of small words alone says something. */
 const SMALL_TALK_WORDS_MIN = 4
 
-/** What is looked for in what was said. */
+/** The words that are looked up in what was said. */
 function judgedWords(text: string): ReadonlySet<string> {
   const more = [LIFTING, ALLOWING].flatMap((words) => text.toLowerCase().match(words) ?? [])
   return new Set([...distinctiveWords(text), ...more])
 }
 
-/** Names, and what lifts rules: the model may not add them. */
+/** Names, and words that lift rules: the model may not add them. */
 function mustBeSaid(word: string): boolean {
   return isName(word) || word.match(LIFTING) !== null
 }
 
-/** Sentences without a word that could be looked for: they count only as they were said. */
+/** Sentences without a word to look up: they count only exactly as they were said. */
 function smallTalkIn(text: string): readonly string[] {
   return text
     .split(/[.!?;](?=\s|$)|\n/)
@@ -43,13 +43,13 @@ function smallTalkIn(text: string): readonly string[] {
     )
 }
 
-/** Does a line say anything that must have been said? */
+/** Whether a line says anything that must have been said. */
 export function saysSomething(line: string): boolean {
   return judgedWords(line).size > 0 || smallTalkIn(line).length > 0
 }
 
 export type Lineage =
-  /** Somebody said it whom we may believe. */
+  /** Someone said it whom we may believe. */
   | {
       readonly kind: 'said'
       readonly trust: Extract<Trust, 'user' | 'model'>
@@ -59,15 +59,15 @@ export type Lineage =
   | { readonly kind: 'foreign'; readonly origin: Origin; readonly ids: readonly string[] }
   /** Nobody said these words. */
   | { readonly kind: 'unsaid'; readonly words: readonly string[] }
-  /** Those that speak of it say the opposite. */
+  /** All who mention it say the opposite. */
   | { readonly kind: 'opposite' }
-  /** It has no words that could be looked for. */
+  /** It has no words to look up. */
   | { readonly kind: 'empty' }
 
-/** Text that nobody may promote by itself, the least trusted first. What instruction files and hooks say is said again anyway. */
+/** Origins that may not be promoted automatically, the least trusted first. What instruction files and hooks say is said again anyway. */
 const FOREIGN: readonly Origin[] = ['web', 'mcp', 'peer', 'tool', 'recall', 'memory', 'hook', 'engine']
 
-/** What was said, with its words looked up once. */
+/** What was said, with its words extracted once. */
 interface Heard extends Evidence {
   readonly words: ReadonlySet<string>
   readonly flat: string
@@ -79,7 +79,7 @@ interface Search {
   readonly all: readonly Heard[]
 }
 
-/** `named`: ids of the messages it says it rests on. `since`: where it names none, only what was said from there on counts for it. */
+/** `named`: ids of the messages that it says it rests on. `since`: if it names none, only what was said from this index on counts. */
 export function findLineage(
   text: string,
   evidence: readonly Evidence[],
@@ -99,7 +99,7 @@ export function findLineage(
   return believe(search, sayers.length > 0 ? sayers : recent)
 }
 
-/** The user's messages of the pool first; then with the model's; else whoever else said it. */
+/** First the user's messages in the pool, then these with the model's, then anyone else who said it. */
 function believe(search: Search, pool: readonly Heard[]): Lineage {
   for (const trust of ['user', 'model'] as const) {
     const heard = pool.filter(({ origin }) => origin === 'user' || origin === trust)
@@ -120,13 +120,13 @@ function believe(search: Search, pool: readonly Heard[]): Lineage {
   return { kind: 'unsaid', words: asWritten(search.text, missingIn(words, all)) }
 }
 
-/** The words themselves, not what they are compared by: people read them. */
+/** The words as written, not the forms they are compared by, because people read them. */
 function asWritten(text: string, missing: ReadonlySet<string>): readonly string[] {
   const written = text.match(/[\p{L}\p{N}_](?:[\p{L}\p{N}_./@:-]*[\p{L}\p{N}_])?/gu) ?? []
   return [...new Set(written.filter((word) => meets(judgedWords(word), missing)))]
 }
 
-/** Of the words of a proposal, those that a sentence has that speaks of it. */
+/** Share of a proposal's words that a sentence must have to be about it. */
 const SENTENCE_SHARE_MIN = 0.5
 
 /** "Never push" is no reason to remember "push". */
@@ -143,7 +143,7 @@ function foreign(origin: Origin, sayers: readonly Evidence[]): Lineage {
   return { kind: 'foreign', origin, ids: idsOf(sayers.filter((one) => one.origin === origin)) }
 }
 
-/** Do these messages carry the proposal? What the model repeats of others is not its own: only the user makes their words his. */
+/** Whether these messages support the proposal. What the model repeats from others is not its own: only the user can adopt their words. */
 function isCovered({ text, words, all }: Search, heard: readonly Heard[]): boolean {
   const missing = missingIn(words, heard)
   if ([...missing].some(mustBeSaid) || missing.size > words.size * OWN_SHARE_MAX) return false
@@ -156,7 +156,7 @@ function isCovered({ text, words, all }: Search, heard: readonly Heard[]): boole
   return !others.some((one) => meets(one.words, unsaid)) && !quotes(text, others, users)
 }
 
-/** Is there a row of words that the others have and these do not? */
+/** Whether the others have a sequence of words that these do not have. */
 function quotes(text: string, others: readonly Heard[], heard: readonly Heard[]): boolean {
   const isIn = (phrase: string, texts: readonly Heard[]): boolean =>
     texts.some((one) => one.flat.includes(phrase))

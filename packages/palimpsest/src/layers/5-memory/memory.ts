@@ -1,9 +1,9 @@
-// A memory: one fact that outlasts its conversation, and how it came to be known.
+// A memory: one fact that outlasts its conversation, and how it became known.
 
 export const MEMORY_TYPES = ['user', 'feedback', 'project', 'reference'] as const
 export type MemoryType = (typeof MEMORY_TYPES)[number]
 
-/** From the most trusted to the least. `confirmed`: somebody else said it, and the user agreed. */
+/** From the most trusted to the least. `confirmed`: someone else said it, and the user agreed. */
 export const TRUSTS = ['user', 'confirmed', 'model', 'tool'] as const
 export type Trust = (typeof TRUSTS)[number]
 
@@ -14,9 +14,9 @@ export interface MemorySource {
 }
 
 export interface Memory {
-  /** Of its file, without `.md`. */
+  /** Name of its file, without `.md`. */
   readonly name: string
-  /** One line: what the index says of it. */
+  /** One line: what the index says about it. */
   readonly description: string
   readonly type: MemoryType
   readonly source: readonly MemorySource[]
@@ -24,7 +24,7 @@ export interface Memory {
   /** ISO times. */
   readonly created: string
   readonly verified: string
-  /** It no longer holds since then. */
+  /** When it stopped holding; undefined while it holds. */
   readonly ended?: string | undefined
   /** What ended it: the name of a memory, or a reason. */
   readonly endedBy?: string | undefined
@@ -33,7 +33,7 @@ export interface Memory {
   readonly body: string
 }
 
-/** All that it says, as one text. */
+/** Everything that it says, as one text. */
 export function memoryText({ description, body }: Pick<Memory, 'description' | 'body'>): string {
   return body === '' ? description : `${description}\n${body}`
 }

@@ -6,10 +6,11 @@ import { memoryText, type Memory, type MemorySource, type MemoryType, type Trust
 import { findContradicted, findSame, normalText } from './similar-memories.ts'
 import { holds, parseStored, storedMemories } from './stored-memories.ts'
 
-// From an accepted memory to the files that change: it merges with what says the same, ends what it contradicts, or is a file of its own.
+// From an accepted memory to the files that change: it merges with what says the same, ends what it contradicts, or becomes a file of its
+// own.
 
 export interface Accepted {
-  /** Of the memory that it replaces, or a wish. */
+  /** Name of the memory that it replaces, or a wish for a name. */
   readonly name?: string | undefined
   readonly description: string
   readonly type: MemoryType
@@ -60,7 +61,7 @@ export function planMemory(accepted: Accepted, files: MemoryFiles, about: Occasi
   return { change, name: memory.name, what, ended: ended.map(({ name }) => name) }
 }
 
-/** Files and index after these memories are as they are given. `stored`: what the files say now. */
+/** Files and index once these memories are as given. `stored`: what the files say now. */
 export function changeOf(
   memories: readonly Memory[],
   files: MemoryFiles,
@@ -107,7 +108,10 @@ function fresh(accepted: Accepted, { texts, unusable }: MemoryFiles, { now }: Oc
   }
 }
 
-/** Restated, it is verified; more sources are added; what has more to say stays, and trust never falls by it. */
+/**
+ * A memory that is stated again is verified and gets the new sources. The longer text stays unless it is less trusted, and trust never
+ * falls.
+ */
 function merged(same: Memory, accepted: Accepted, { now }: Occasion, isReplaced: boolean): Memory {
   const isLonger = normalText(memoryText(accepted)).length > normalText(memoryText(same)).length
   const isBetter = isReplaced || (isLonger && trustRank(accepted.trust) <= trustRank(same.trust))
@@ -126,7 +130,7 @@ function merged(same: Memory, accepted: Accepted, { now }: Occasion, isReplaced:
   }
 }
 
-/** The newest of a fact that is restated again and again. */
+/** The newest sources are kept, for a fact that is stated again and again. */
 const SOURCES_KEPT = 20
 
 function isOnlyVerified(before: Memory, after: Memory): boolean {
@@ -134,7 +138,7 @@ function isOnlyVerified(before: Memory, after: Memory): boolean {
   return printMemory({ ...after, verified, source }) === printMemory(before)
 }
 
-/** Only what is trusted as much may end a memory. */
+/** Only what is trusted enough may end a memory. */
 function endedBy(accepted: Accepted, others: readonly Memory[]): readonly Memory[] {
   const may = others.filter(({ trust }) => mayEnd(accepted.trust, trust))
   const named = new Set(accepted.ends)
@@ -142,7 +146,7 @@ function endedBy(accepted: Accepted, others: readonly Memory[]): readonly Memory
   return may.filter(({ name }) => named.has(name) || over.has(name))
 }
 
-/** Whether what is trusted so much may end what is trusted that much. */
+/** Whether a memory with the trust `fresh` may end one with the trust `old`. */
 export function mayEnd(fresh: Trust, old: Trust): boolean {
   return trustRank(fresh) <= Math.max(trustRank(old), trustRank('confirmed'))
 }

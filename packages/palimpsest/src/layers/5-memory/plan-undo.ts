@@ -3,7 +3,7 @@ import { revertPatch, type FileText } from './file-patch.ts'
 import { updateIndex } from './index-lines.ts'
 import { storedMemories } from './stored-memories.ts'
 
-// Undo: the bytes from before an entry, unless somebody has changed them since. That it was undone is an entry too, and can be undone.
+// Undo: restores the bytes from before an entry, unless someone has changed them since. The undo is an entry too, and can be undone.
 
 const INDEX = 'MEMORY'
 
@@ -11,7 +11,7 @@ export type PlannedUndo =
   | { readonly kind: 'change'; readonly change: MemoryChange; readonly target: MemoryRecord }
   | { readonly kind: 'refused'; readonly why: string }
 
-/** Of entries that were undone and not redone. */
+/** Ids of entries that were undone and not redone. */
 export function undoneIds(history: readonly MemoryRecord[]): ReadonlySet<string> {
   const undone = new Set<string>()
   // Oldest last: an undo counts unless a later one undoes it.
@@ -19,7 +19,7 @@ export function undoneIds(history: readonly MemoryRecord[]): ReadonlySet<string>
   return undone
 }
 
-/** The newest that can be undone where nobody says which. */
+/** The newest entry that can be undone, for when nobody says which. */
 export function newestToUndo(history: readonly MemoryRecord[]): MemoryRecord | undefined {
   const undone = undoneIds(history)
   return history.find(({ id, undoes, isMark }) => undoes === undefined && isMark !== true && !undone.has(id))
@@ -56,7 +56,7 @@ export function planUndo(
   return { kind: 'change', change, target }
 }
 
-/** The text before the entry, where nothing but marks and entries that cancel each other came after it. */
+/** The text before the entry, if only marks and entries that cancel each other came after it. */
 function textBefore(patch: FilePatch, now: FileText, since: readonly MemoryRecord[]): FileText | undefined {
   let text: FileText | undefined = now
   for (const mark of since.filter(({ isMark }) => isMark === true)) {
@@ -77,7 +77,7 @@ function whyNot({ file }: FilePatch, since: readonly MemoryRecord[]): string {
     : `${file}.md was changed since by somebody else. Nothing is undone; edit the file`
 }
 
-/** Other lines of the index came since: only those of these memories change. */
+/** Other lines of the index were added since, so only those of these memories change. */
 function indexAfter(files: MemoryFiles, texts: ReadonlyMap<string, string | null>): string {
   const after = new Map(files.texts)
   for (const [name, text] of texts) {

@@ -4,16 +4,16 @@ import { INDEX_BYTES_MAX, INDEX_LINES_MAX, linesOf, pointedTo } from './index-li
 import type { Memory } from './memory.ts'
 import { holds, storedMemories } from './stored-memories.ts'
 
-// The index as a conversation begins with it. It stays as it is for the whole session, so that the cache holds; what is left out is named.
+// The index as a conversation begins with it. It stays the same for the whole session, so that the cache holds; what is left out is named.
 
 export interface ShownFolder {
   /** As the text names it: "of this project". */
   readonly title: string
   readonly path: string
   readonly files: MemoryFiles
-  /** Of what a prompt takes of all of them. */
+  /** Its share of the room that a prompt has for all of them. */
   readonly share: number
-  /** Another agent keeps it, and nobody here knows on what it rests: when each file was changed last, by name. */
+  /** Another agent keeps it, and nobody here knows what it rests on: when each file was last changed, by name. */
   readonly foreign?: ReadonlyMap<string, string> | undefined
 }
 
@@ -23,7 +23,7 @@ const INTRO =
 /** For models that have the tools. */
 const HOW_TO_WRITE = `Read shows a memory's file whole. To remember something that will still matter in later conversations (who the user is, corrections, decisions that are not in the code, where things are), Write a file NAME.md there, one fact each, in the user's own words: front matter with description and type (user, feedback, project or reference), then the rest. The index is kept for you. Write no secrets, and nothing that code, git or instruction files say.`
 
-/** Empty where there are no memories. `hasTools`: the model can read and write these files. */
+/** Empty if there are no memories. `hasTools`: the model can read and write these files. */
 export function renderIndex(
   folders: readonly ShownFolder[],
   now: number,
@@ -50,12 +50,12 @@ function renderFolder({ title, path, files, share, foreign }: ShownFolder, now: 
   )
 }
 
-/** Whatever it says of itself. */
+/** Least trusted, whatever it says about itself. */
 function asForeign(memory: Memory, changed: ReadonlyMap<string, string>): Memory {
   return { ...memory, trust: 'tool', verified: changed.get(memory.name) ?? memory.verified }
 }
 
-/** A line that points to what ended or is gone says nothing. */
+/** Drops a line that points to what ended or is gone. */
 function withAge(line: string, memories: ReadonlyMap<string, Memory>, now: number): readonly string[] {
   const name = pointedTo(line)
   if (name === undefined) return [line]
@@ -65,7 +65,7 @@ function withAge(line: string, memories: ReadonlyMap<string, Memory>, now: numbe
   return [`${line} (${ageInWords(memory.verified, now)}${isOwn ? '' : ', not confirmed'})`]
 }
 
-/** Where not all fit, what else stands in the file takes no more than half from the lines that point to memories. */
+/** If not everything fits, other lines of the file take at most half of the room from the lines that point to memories. */
 function fitting(lines: readonly string[], linesMax: number, bytesMax: number): readonly string[] {
   const isPointer = (line: string): boolean => pointedTo(line) !== undefined
   const pointers = takeFirst(lines.filter(isPointer), linesMax, bytesMax)

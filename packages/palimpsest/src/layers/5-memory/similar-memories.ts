@@ -1,19 +1,19 @@
 import { distinctiveWords, isName } from '../../facts/distinctive-words.ts'
 import { memoryText, type Memory } from './memory.ts'
 
-// Which memories say the same, and which say the opposite. Words decide, not a model; where they are not sure, both stay.
+// Which memories say the same, and which say the opposite. Words decide, not a model; in doubt, both stay.
 
-/** Of all distinctive words of two texts, those that both have. Fewer, and they speak of two things. */
+/** Share of the distinctive words of two texts that both must have. With fewer, they are about two things. */
 const SAME_SHARE_MIN = 0.8
-/** The same, for what contradicts: a word of the contradiction itself may differ. */
+/** The same for a contradiction, where its own word may differ. */
 const TOPIC_SHARE_MIN = 0.7
 const TOPIC_WORDS_MIN = 2
-/** Of an older memory, what must be named as over for it to end. */
+/** Share of an older memory that must be named as over for it to end. */
 const REVOKED_SHARE_MIN = 0.5
 
 type Said = Pick<Memory, 'description' | 'body'>
 
-/** Normalised: letters and digits, in lower case. */
+/** Normalized: letters and digits, in lower case. */
 export function normalText(text: string): string {
   return text
     .normalize('NFKC')
@@ -22,10 +22,10 @@ export function normalText(text: string): string {
     .trim()
 }
 
-/** The words of a text that tell it from others: `distinctiveWords`, or what keeps them. */
+/** The words that tell a text from others: `distinctiveWords`, or a version that remembers them. */
 type WordsOf = (text: string) => ReadonlySet<string>
 
-/** Who compares each with each reads each once. */
+/** Remembers the words of each text, for comparing many with many. */
 export function keepWords(): WordsOf {
   const known = new Map<string, ReadonlySet<string>>()
   return (text) => {
@@ -49,7 +49,7 @@ export function findSame<T extends Said>(
 function isNearlySame(a: string, b: string, wordsOf: WordsOf): boolean {
   const [left, right] = [wordsOf(a), wordsOf(b)]
   if (left.size < TOPIC_WORDS_MIN || share(left, right) < SAME_SHARE_MIN) return false
-  // One number, path or name more is another fact; so is a "not".
+  // One more number, path or name makes it another fact; so does a "not".
   return (
     sameSet(namesIn(left), namesIn(right)) &&
     isNegative(a) === isNegative(b) &&
@@ -58,7 +58,7 @@ function isNearlySame(a: string, b: string, wordsOf: WordsOf): boolean {
   )
 }
 
-/** Which of the others a new statement ends. */
+/** The others that a new statement ends. */
 export function findContradicted<T extends Said>(fresh: Said, others: readonly T[]): readonly T[] {
   const wordsOf = keepWords()
   return others.filter((other) => contradicts(fresh.description, other.description, wordsOf))
@@ -87,7 +87,7 @@ export function isNegative(text: string): boolean {
   return NEGATIVE.test(text.replaceAll('’', "'"))
 }
 
-/** "No longer X", "instead of X", "switched from X": what is over. */
+/** "No longer X", "instead of X", "switched from X": matches what is over. */
 const OVER =
   /\b(?:no longer|not? (?:any ?more|longer)|instead of|rather than|(?:switch|mov|chang|migrat)(?:ed|ing|e)? (?:away )?from|replac(?:es|ed|ing)|dropped|gave up|nicht mehr|statt)\s+([^.;,\n]{1,120})/iu
 
@@ -101,7 +101,7 @@ function revokes(fresh: string, old: string): boolean {
   return over.size > 0 && met === over.size && met / Math.max(1, words.size) >= REVOKED_SHARE_MIN
 }
 
-/** A number, a date, a version: one thing has one. */
+/** A number, a date, a version: a thing has only one. */
 function valuesIn(words: ReadonlySet<string>): ReadonlySet<string> {
   return new Set([...words].filter((word) => /\d/.test(word) && !word.includes('/')))
 }
@@ -119,7 +119,7 @@ function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return [...a].filter((word) => b.has(word)).length
 }
 
-/** Of all words of both. */
+/** Share of all words of both. */
 function share(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const both = shared(a, b)
   const all = a.size + b.size - both

@@ -3,16 +3,16 @@ import type { Proposal } from './judge-proposal.ts'
 import { PROPOSAL_CHARS_MAX } from './judge-proposal.ts'
 import type { MemoryType } from './memory.ts'
 
-// What the user asks to be remembered, in so many words. No model is needed to find it.
+// What the user explicitly asks to be remembered. No model is needed to find it.
 
-/** "Remember that …", "remember: …". "Remember to …" speaks of the work at hand. */
+/** "Remember that …", "remember: …". "Remember to …" is about the work at hand. */
 const ASKED =
   /^(?:please\s|ok(?:ay)?,?\s|also,?\s|and\s){0,3}(?:remember(?: for (?:later|next time|future (?:sessions|conversations)))?(?::|,? that\s)|keep in mind that\s|merk(?:e)? dir(?::|, dass\s)|retiens que\s|recuerda que\s)(.+)$/iu
 
-/** Fewer say nothing by themselves. */
+/** Fewer characters say nothing by themselves. */
 const CHARS_MIN = 8
 
-/** One proposal for each sentence; they rest on the message that holds them. */
+/** One proposal per sentence; each rests on the message that has it. */
 export function statedMemories(evidence: readonly Evidence[]): readonly Proposal[] {
   return evidence
     .filter(({ origin }) => origin === 'user')
@@ -26,7 +26,7 @@ function toProposal(sentence: string, message: string): readonly Proposal[] {
   return [{ description, type: typeOf(description), body: '', messages: [message] }]
 }
 
-/** A line ends a sentence; so does a mark with white space after it. */
+/** A line break ends a sentence; so does a mark followed by white space. */
 function sentencesOf(text: string): readonly string[] {
   return text
     .slice(0, PROPOSAL_CHARS_MAX)

@@ -2,14 +2,14 @@ import type { MemoryFiles } from '../../ports.ts'
 import { parseMemory } from './front-matter.ts'
 import type { Memory } from './memory.ts'
 
-/** Before any real one. */
+/** Earlier than any real time. */
 const UNKNOWN_TIME = new Date(0).toISOString()
 
-/** A file without front matter is a memory too: somebody else wrote it, so it is trusted as little as what a tool says. */
+/** A file without front matter is a memory too: someone else wrote it, so it is trusted as little as the output of a tool. */
 export function parseStored(name: string, text: string): Memory {
   const unknown = {
     name,
-    /** Looked for only where the front matter has none. */
+    /** Computed only if the front matter has none. */
     get description() {
       return firstLine(text) || name
     },

@@ -27,11 +27,11 @@ import { extractionPrompt } from './extraction-prompt.ts'
 import { evidenceSince, listMessages } from './listed-messages.ts'
 import { proposalsIn } from './parse-proposal.ts'
 
-// Memories, saved beside the conversation by a fork of it, when a turn ended with an answer. It works from a mark: what was said since. Only
-// an extraction that came to its end moves the mark, and the skip after the main agent's own write: what a budget, a breaker or an abort
-// left undone is in the next one.
+// Memories that a fork of the conversation saves in parallel to it, when a turn ended with an answer. It works from a mark: what was said
+// since. Only an extraction that ran to its end moves the mark, and so does the skip after the main agent's own write: what a budget, a
+// breaker or an abort left undone is part of the next one.
 
-/** Asked for are two: read all, write all. */
+/** Two are requested: one to read everything, one to write everything. */
 export const EXTRACTION_RESPONSES_MAX = 5
 
 /** What only the host knows: where memories are, who judges them, which tools the fork has. */
@@ -45,7 +45,7 @@ export interface ExtractionHost {
   readonly hasTools: boolean
   /** How often the main agent wrote memories itself. */
   readonly written: () => number
-  /** Up to when the conversation was dealt with before this run. */
+  /** Up to which time the conversation was covered before this run. */
   readonly mark: () => number
   readonly saveMark: (mark: number) => Promise<void>
   readonly open: (job: ExtractionJob) => OpenExtraction
@@ -56,27 +56,27 @@ export interface ExtractionJob {
   readonly view: View
   /** Ids of messages, by the short names that the model was given. */
   readonly ids: ReadonlyMap<string, EntryId>
-  /** A time: what was said since is new. */
+  /** A time: what was said after it is new. */
   readonly mark: number
 }
 
 export interface OpenExtraction extends Pick<ToolForkPorts, 'runCalls' | 'isDone' | 'record'> {
-  /** Judges what an answer proposes, and writes what may be written. */
+  /** Judges what an answer proposes, and writes what is allowed. */
   readonly propose: (proposal: Proposal) => Promise<void>
 }
 
 export interface ExtractionMoment extends Sizing {
   readonly sizeTokens: number
-  /** What a request may hold. */
+  /** Most that a request may hold. */
   readonly blockingTokens: number
-  /** Forks of the request that was answered last. */
+  /** Forks of the last answered request. */
   readonly hold: () => RunFork
 }
 
 export interface ExtractionSetup extends KeeperSetup {
   readonly ports: KeeperSetup['ports'] & Pick<Ports, 'flags'>
   readonly host: ExtractionHost
-  /** Whether the bill allows one more response, with these on it. */
+  /** Whether the bill allows one more response, with these included. */
   readonly mayGoOn: (view: View, responses: readonly MessagesResponse[], sizeTokens: number) => boolean
 }
 
@@ -92,9 +92,9 @@ interface Wish {
   readonly upTo: EntryId
   readonly view: View
   readonly runFork: RunFork
-  /** The answer that ended the turn: the parent's request is before it. */
+  /** The answer that ended the turn: the parent's request comes before it. */
   readonly answer: readonly JsonText[]
-  /** When the newest of it was said. */
+  /** When the newest message was said. */
   readonly until: number
   readonly sizeTokens: number
 }
@@ -149,7 +149,7 @@ function planExtraction(
   }
 }
 
-/** What the request and what comes of it take, about. */
+/** Approximate tokens of the request and of what follows from it. */
 const PROMPT_TOKENS = 6_000
 
 async function extract(
@@ -161,7 +161,7 @@ async function extract(
   const { host, ports, mayGoOn } = setup
   const { mark } = state
   const evidence = evidenceSince(view.log, mark)
-  // The one before this covered it.
+  // The previous extraction covered it.
   if (!evidence.some(({ origin }) => origin === 'user'))
     return { made: 'extracted', spent: [], reason: 'nothing new', hasFailed: false }
   const { lines, ids } = listMessages(evidence)
@@ -202,10 +202,10 @@ function reasonOf({ end, reason }: ToolForkOutcome): string {
   return reason === undefined ? end : `${end}: ${reason}`
 }
 
-/** Of those, the newest. */
+/** Most memories listed: the newest. */
 const FRESH_MAX = 30
 
-/** Memories that the conversation did not begin with. */
+/** Memories that did not exist when the conversation began. */
 async function freshLines(log: readonly Entry[], { folders }: ExtractionHost): Promise<readonly string[]> {
   const began = log.find(({ at }) => !Number.isNaN(at))?.at ?? 0
   const memories = await Promise.all(folders.map(async ({ folder }) => storedMemories(await folder.read())))

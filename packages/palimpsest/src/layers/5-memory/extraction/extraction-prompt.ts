@@ -1,4 +1,4 @@
-// What the fork is asked that saves memories. It stands behind the whole conversation, so it says which part of it is new.
+// The prompt for the fork that saves memories. It comes after the whole conversation, so it says which part is new.
 
 export interface ExtractionFolder {
   /** "of this project". */
@@ -7,14 +7,14 @@ export interface ExtractionFolder {
 }
 
 export interface ExtractionAsked {
-  /** The messages since the last extraction, a line each. */
+  /** The messages since the last extraction, one line each. */
   readonly lines: readonly string[]
   readonly folders: readonly ExtractionFolder[]
-  /** Lines of memories that came since the conversation began: the model has not seen them. */
+  /** Lines of memories written since the conversation began: the model has not seen them. */
   readonly fresh: readonly string[]
   /** ISO date. */
   readonly today: string
-  /** The model has tools that write there. Else it answers with the files. */
+  /** The model has tools that write there. Otherwise it answers with the files. */
   readonly hasTools: boolean
 }
 

@@ -1,23 +1,23 @@
 import type { Entry, EntryId, Origin } from '../../../transcript/entry.ts'
 import { evidenceOf, type Evidence } from '../evidence.ts'
 
-// The messages that an extraction is about, each with a short name by which the model says what a memory rests on.
+// The messages that an extraction is about, each with a short name for the model to say what a memory rests on.
 
 export interface ListedMessages {
-  /** For the model: a line each. */
+  /** For the model: one line each. */
   readonly lines: readonly string[]
   /** By the short name. */
   readonly ids: ReadonlyMap<string, EntryId>
 }
 
-/** What came since the mark and says something. The mark is a time: an undo or a rewind leaves it where it is. */
+/** What came since the mark and says something. The mark is a time: an undo or a rewind leaves it as it is. */
 export function evidenceSince(log: readonly Entry[], mark: number): readonly Evidence[] {
   return evidenceOf(log.filter(({ at }) => !(at <= mark)))
 }
 
-/** What every conversation begins with. */
+/** Origins of what every conversation begins with. */
 const UNLISTED: ReadonlySet<Origin> = new Set(['engine', 'memory', 'hook'])
-/** Of all messages; the user's have the first claim, then the newest. */
+/** Most messages listed: the user's come first, then the newest. */
 const LISTED_MAX = 40
 const SHOWN_CHARS = 120
 

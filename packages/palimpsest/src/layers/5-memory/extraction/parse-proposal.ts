@@ -4,9 +4,9 @@ import { isMemoryName } from '../memory-name.ts'
 import type { Memory } from '../memory.ts'
 import { parseStored } from '../stored-memories.ts'
 
-// What a model writes as a memory, as a proposal: the file it wants, or the files that its answer holds.
+// What a model writes as a memory, as a proposal: the file it wants to write, or the files in its answer.
 
-/** `ids`: of messages, by the short names that the model was given. */
+/** `ids`: ids of messages, by the short names that the model was given. */
 export function parseProposal(
   text: string,
   {
@@ -26,12 +26,12 @@ function lineOf({ other }: Memory, key: string): readonly string[] {
   return line.split(/[\s,[\]"']+/).flatMap((word) => (word === '' ? [] : [word.replace(/\.md$/, '')]))
 }
 
-/** Where a document begins: a fence, and the first member of its front matter. */
+/** Where a document begins: a fence, and then the first member of its front matter. */
 const BEGIN = /^---\n(?=(?:name|description|type):)/gm
-/** Of one answer: more are not memories but a report. */
+/** Most memories in one answer: more are a report. */
 const PROPOSALS_MAX = 20
 
-/** The memories in an answer that has no tools to write them. */
+/** The memories in an answer of a model that has no tools to write them. */
 export function proposalsIn(answer: string, ids: ReadonlyMap<string, string>): readonly Proposal[] {
   const text = answer.replaceAll('\r\n', '\n').replaceAll(/^```\w*\n?/gm, '')
   const starts = [...text.matchAll(BEGIN)].map(({ index }) => index)

@@ -1,4 +1,4 @@
-// "Next Tuesday" means nothing a week later. The day it was said tells which one it was.
+// "Next Tuesday" means nothing a week later. The day it was said shows which one it was.
 
 const DAY_MS = 24 * 60 * 60_000
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
@@ -33,7 +33,7 @@ function named(which: string, unit: string, atMs: number): string {
   return String(new Date(atMs).getUTCFullYear() + step)
 }
 
-/** The nearest one before or after that day; of "this", today counts. */
+/** The nearest such day before or after; for "this", today counts. */
 function weekdayFrom(weekday: number, step: number, atMs: number): string {
   const today = new Date(atMs).getUTCDay()
   const ahead = (weekday - today + 7) % 7

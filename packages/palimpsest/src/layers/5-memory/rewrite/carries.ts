@@ -3,12 +3,12 @@ import { memoryText, type Memory } from '../memory.ts'
 import { isNegative } from '../similar-memories.ts'
 import { withAbsoluteDates } from './absolute-dates.ts'
 
-/** Of the words of a fact, those that must be said again for it to be kept. Names all must. */
+/** Share of a fact's words that must be said again for it to be kept. Names must all be said. */
 const KEPT_SHARE_MIN = 0.8
-/** Of the words of a fact, those that another must have to speak of it. */
+/** Share of a fact's words that another must have to be about it. */
 const TOPIC_SHARE_MIN = 0.5
 
-/** Does one memory still say what the other said? */
+/** Whether one memory still says what the other said. */
 export function carries(one: Memory, fact: Memory): boolean {
   if (isNegative(memoryText(one)) !== isNegative(memoryText(fact))) return false
   const said = distinctiveWords(memoryText(one))
@@ -20,7 +20,7 @@ export function carries(one: Memory, fact: Memory): boolean {
   })
 }
 
-/** Do both speak of one thing? */
+/** Whether both are about the same thing. */
 export function shareTopic(a: Memory, b: Memory): boolean {
   const [left, right] = [distinctiveWords(memoryText(a)), distinctiveWords(memoryText(b))]
   const met = [...left].filter((word) => right.has(word)).length

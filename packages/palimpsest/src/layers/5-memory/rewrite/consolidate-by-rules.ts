@@ -9,8 +9,8 @@ import { withAbsoluteDates } from './absolute-dates.ts'
 import { goneMax, goneNames, MONTH_MS } from './gone-limits.ts'
 import { rebuildIndex } from './rebuild-index.ts'
 
-// Consolidation without a model: dates become absolute, what says the same becomes one, what was refuted ends, the index is built anew.
-// It never goes over what may go: the rest waits for the next time.
+// Consolidation without a model: dates become absolute, what says the same becomes one, what was refuted ends, the index is rebuilt.
+// It never removes more than the limits allow: the rest waits for the next time.
 
 export interface Rewritten {
   readonly texts: ReadonlyMap<string, string>
@@ -21,7 +21,7 @@ export interface RulesSetup {
   readonly now: number
   /** Newest first. */
   readonly history: readonly MemoryRecord[]
-  /** Of what may go: a model that works after it needs the rest. */
+  /** Share of the limit: a model that works afterwards needs the rest. */
   readonly share?: number | undefined
 }
 
@@ -41,14 +41,14 @@ export function consolidateByRules(
   return { texts, index: rebuildIndex(files.index, kept) }
 }
 
-/** What nothing was changed of stays as it is, to the byte. */
+/** A memory that did not change stays as it is, to the byte. */
 function textOf(memory: Memory, before: readonly Memory[], { texts }: Pick<MemoryFiles, 'texts'>): string {
   const was = before.find(({ name }) => name === memory.name)
   const isSame = was !== undefined && printMemory(was) === printMemory(memory)
   return isSame ? (texts.get(memory.name) ?? '') : printMemory(memory)
 }
 
-/** Texts of unknown authors are left alone. */
+/** Texts of unknown authors stay as they are. */
 function withDates(memory: Memory): Memory {
   if (!holds(memory) || memory.trust === 'tool') return memory
   const at = Date.parse(memory.created)
@@ -63,7 +63,7 @@ interface Budget {
 function withoutDuplicates(memories: readonly Memory[], budget: Budget): readonly Memory[] {
   const kept: Memory[] = []
   const keptWords = keepWords()
-  // The surest and oldest first: the others become part of it.
+  // The most trusted and oldest first: the others become part of it.
   for (const memory of memories.filter(holds).toSorted(surestFirst)) {
     const near = kept.filter((one) => mayBeSame(one, memory))
     const same = findSame(memory, near, keptWords)
@@ -78,13 +78,13 @@ function withoutDuplicates(memories: readonly Memory[], budget: Budget): readonl
   return memories.flatMap((memory) => (holds(memory) ? (byName.get(memory.name) ?? []) : [memory]))
 }
 
-/** Of those that are trusted alike the oldest: its name is the one that others know. */
+/** Among equally trusted ones the oldest first: others know its name. */
 function surestFirst(a: Memory, b: Memory): number {
   const byTrust = trustRank(a.trust) - trustRank(b.trust)
   return byTrust === 0 ? (a.created < b.created ? -1 : 1) : byTrust
 }
 
-/** Of a fact that is restated again and again, the newest. */
+/** The newest sources are kept, for a fact that is stated again and again. */
 const SOURCES_KEPT = 20
 
 function joined(same: Memory, other: Memory): Memory {
@@ -103,7 +103,7 @@ function sourcesOf(memories: readonly Memory[]): readonly MemorySource[] {
   return [...all.values()].slice(-SOURCES_KEPT)
 }
 
-/** The newer one ends the older, where it is trusted enough. */
+/** The newer one ends the older one if it is trusted enough. */
 function endRefuted(memories: readonly Memory[], now: string, budget: Budget): readonly Memory[] {
   const holding = memories.filter(holds).toSorted((a, b) => (a.created < b.created ? 1 : -1))
   const ended = new Map<string, string>()
@@ -141,7 +141,7 @@ function haveCommon(a: Memory, b: Memory): boolean {
   return commonWords(a, b) > 0
 }
 
-/** Cheap, before the question itself: with fewer common words they cannot be. */
+/** A cheap check before the real one: with fewer common words they cannot be the same. */
 function mayBeSame(a: Memory, b: Memory): boolean {
   const least = Math.min(wordsOf(a).size, wordsOf(b).size)
   return least === 0 || commonWords(a, b) >= least * COMMON_SHARE_MIN
@@ -149,7 +149,7 @@ function mayBeSame(a: Memory, b: Memory): boolean {
 
 const COMMON_SHARE_MIN = 0.8
 
-/** How many more may go, after these rules have let some go. */
+/** How many more may go after these rules have removed some. */
 export function leftToGo(
   files: Pick<MemoryFiles, 'texts'>,
   made: Rewritten,

@@ -3,13 +3,13 @@ import type { Memory } from '../memory.ts'
 import { undoneIds } from '../plan-undo.ts'
 import { holds } from '../stored-memories.ts'
 
-// How much of what memory held may go by one consolidation, and by all of a month: removed, merged into another, or ended.
+// How much of what memory held may go in one consolidation, and in all of a month: removed, merged into another, or ended.
 
 const GONE_SHARE_MAX = 0.25
 const GONE_SHARE_MONTH_MAX = 0.4
 export const MONTH_MS = 30 * 24 * 60 * 60_000
 
-/** So many of those that hold may go now. `history` is newest first. */
+/** How many of those that hold may go now and within the month. `history` is newest first. */
 export function goneMax(
   before: readonly Memory[],
   history: readonly MemoryRecord[],
@@ -23,7 +23,7 @@ export function goneMax(
   }
 }
 
-/** Names of those that held and do not hold any more. */
+/** Names of those that held and no longer hold. */
 export function goneNames(before: readonly Memory[], after: readonly Memory[]): readonly string[] {
   const holding = new Set(after.filter(holds).map(({ name }) => name))
   return before.filter((one) => holds(one) && !holding.has(one.name)).map(({ name }) => name)

@@ -6,17 +6,17 @@ import { contradicts, normalText } from '../similar-memories.ts'
 import { holds } from '../stored-memories.ts'
 import { memoryId, type RewriteEvidence } from './rewrite-evidence.ts'
 
-// One memory that a rewrite changed or made. What it says must have been said; how far it is trusted is not for it to say.
+// One memory that a rewrite changed or made. What it says must have been said, and it does not decide how far it is trusted.
 
 interface Judging {
   readonly before: readonly Memory[]
-  /** Names of those that do not hold any more. */
+  /** Names of those that no longer hold. */
   readonly gone: ReadonlySet<string>
   readonly known: RewriteEvidence
 }
 
 export interface JudgedMemory {
-  /** With the fields that are ours to fill. */
+  /** With the fields filled in that are ours to set. */
   readonly memory: Memory
   readonly why: readonly string[]
 }
@@ -56,7 +56,7 @@ export function judgeMemory(given: Memory, judging: Judging): JudgedMemory {
   }
 }
 
-/** What it may have been made of: itself, what shares a source with it, and what went. */
+/** What it may have been made of: itself, memories that share a source with it, and memories that are gone. */
 function contributorsOf(
   given: Memory,
   was: Memory | undefined,
@@ -71,7 +71,7 @@ function contributorsOf(
   return was === undefined ? others : [was, ...others]
 }
 
-/** Left out, it is what it was. */
+/** If the source is left out, it stays what it was. */
 function sourceOf(given: Memory, parts: readonly Memory[]): readonly MemorySource[] {
   return given.source.length > 0
     ? given.source
@@ -94,7 +94,7 @@ interface Resting {
   readonly known: RewriteEvidence
 }
 
-/** The least of the lineage: of the memory as it was, and of whoever said what is new. */
+/** The lowest trust in the lineage: of the memory as it was, and of whoever said what is new. */
 function trustOf(
   lines: readonly string[],
   { given, was, parts, source, known }: Resting,
@@ -108,7 +108,7 @@ function trustOf(
       trusts.push(lineage.trust, ...own.filter((trust) => trust !== 'tool'))
     } else why.push(`${given.name}: ${whyNot(lineage)}: ${line.slice(0, 80)}`)
   }
-  // Nothing new in a file of its own: it repeats another, and is trusted as that is.
+  // Nothing is new in a file of its own: it repeats another memory, and gets its trust.
   if (trusts.length === 0)
     trusts.push(...parts.filter((one) => repeats(given, one)).map(({ trust }) => trust))
   return { trust: trusts.toSorted((a, b) => trustRank(b) - trustRank(a))[0] ?? 'tool', why }
@@ -134,7 +134,7 @@ function whyNot(lineage: ReturnType<RewriteEvidence['lineage']>): string {
   }
 }
 
-/** Named by no memory of before either: somebody made them up. */
+/** Sources that no earlier memory names either: they are made up. */
 function unknownSources(given: Memory, { before, known }: Judging): readonly string[] {
   const old = new Set(
     before.flatMap(({ source }) => source.map(({ session, message }) => `${session} ${message}`)),
@@ -144,7 +144,7 @@ function unknownSources(given: Memory, { before, known }: Judging): readonly str
     .map(({ message }) => message.slice(0, 40))
 }
 
-/** It was known since the oldest of what it is made of. It is verified by what was said, not by being consolidated. */
+/** Known since the oldest of what it is made of. What was said verifies it; being consolidated does not. */
 function timesOf(
   given: Memory,
   was: Memory | undefined,
@@ -167,7 +167,7 @@ function timesOf(
   }
 }
 
-/** When the user said it again, in messages that it names anew. */
+/** When the user said it again, in messages that it newly names. */
 function restatedAt(given: Memory, was: Memory, known: RewriteEvidence): readonly string[] {
   const isOld = ({ session, message }: MemorySource): boolean =>
     was.source.some((one) => one.session === session && one.message === message)
@@ -183,7 +183,7 @@ function newestOf(was: Memory, parts: readonly Memory[]): string {
   return parts.reduce((newest, { verified }) => (verified > newest ? verified : newest), was.verified)
 }
 
-/** What is trusted less does not speak against what is trusted more. */
+/** What is trusted less must not contradict what is trusted more. */
 function against(memory: Memory, before: readonly Memory[], isNew: boolean): readonly string[] {
   if (!isNew || !holds(memory) || isTrusted(memory)) return []
   return before

@@ -11,13 +11,13 @@ import { judgeTrusted } from './judge-trusted.ts'
 import { isWithinLimits, rebuildIndex } from './rebuild-index.ts'
 import { rewriteEvidence, type SessionEvidence } from './rewrite-evidence.ts'
 
-// Whether the files of a folder may become these. All of it or nothing: whoever rewrites all of memory may do all of the harm.
+// Whether the files of a folder may become these. All or nothing: a rewrite of the whole memory can do harm to all of it.
 
 export interface RewriteSituation {
   readonly now: number
   /** Newest first. */
   readonly history: readonly MemoryRecord[]
-  /** Of the sessions that new memories name, all that was said. */
+  /** Everything that was said in the sessions that new memories name. */
   readonly evidence: readonly SessionEvidence[]
   readonly findSecrets: (text: string) => Promise<readonly string[]>
 }
@@ -35,7 +35,7 @@ export type RewriteVerdict =
     }
   | { readonly kind: 'refused'; readonly why: readonly string[] }
 
-/** More new memories than this are no consolidation. */
+/** A rewrite with more new memories is no consolidation. */
 const ADDED_MAX = 20
 
 export async function judgeRewrite(
@@ -113,7 +113,7 @@ function tooManyGone(
   return []
 }
 
-/** Lines that stood there before are nobody's fault. */
+/** Lines that were there before are not counted as problems. */
 function indexProblems(before: string, index: string): readonly string[] {
   if (index === before) return []
   const old = new Set(linesOf(before))

@@ -5,7 +5,7 @@ import { carries, shareTopic } from './carries.ts'
 import { MONTH_MS } from './gone-limits.ts'
 import { isTrusted } from './judge-memory.ts'
 
-/** What the user said or confirmed stays, word for word or in another memory that says it; only what he said later ends it. */
+/** What the user said or confirmed stays, word for word or in another memory that says it; only what the user said later ends it. */
 export function judgeTrusted(
   before: readonly Memory[],
   after: readonly Memory[],
@@ -27,7 +27,7 @@ export function judgeTrusted(
   })
 }
 
-/** Of what ended, the file stays a while: people look up what was true last week. */
+/** The file of an ended memory stays a while: people look up what was true last week. */
 function goneEarly({ name, ended = '' }: Memory, now: number): readonly string[] {
   return now - Date.parse(ended) < MONTH_MS
     ? [`${name} ended less than 30 days ago, and would be removed`]

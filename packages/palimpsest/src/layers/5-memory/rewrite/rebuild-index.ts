@@ -3,7 +3,7 @@ import type { Memory } from '../memory.ts'
 import { trustRank } from '../plan-change.ts'
 import { holds } from '../stored-memories.ts'
 
-/** The index with one line for every memory that holds, in the order it had; within its limits, the surest and newest stay in it. */
+/** The index with one line for every memory that holds, in the old order; if it is over its limits, the most trusted and newest stay. */
 export function rebuildIndex(index: string, memories: readonly Memory[]): string {
   const holding = new Map(memories.filter(holds).map((one) => [one.name, one]))
   const seen = new Set<string>()

@@ -4,7 +4,7 @@ import { findLineage, type Lineage } from '../lineage.ts'
 import { memoryText, type Memory, type MemorySource } from '../memory.ts'
 import { withAbsoluteDates } from './absolute-dates.ts'
 
-// What a rewritten memory may rest on: messages of transcripts, and memories that were there before.
+// What a rewritten memory may rest on: messages of transcripts, and memories that existed before.
 
 /** What a session said; `at`: when, in milliseconds since 1970. */
 export interface SessionEvidence extends Evidence {
@@ -17,9 +17,9 @@ interface Known extends SessionEvidence {
 }
 
 export interface RewriteEvidence {
-  /** Of the messages that are named, those that there are. */
+  /** The named messages that exist. */
   readonly found: (source: readonly MemorySource[]) => readonly SessionEvidence[]
-  /** Whose words a line rests on, of those messages and memories. */
+  /** Whose words a line rests on, among those messages and memories. */
   readonly lineage: (line: string, source: readonly MemorySource[], memories: readonly Memory[]) => Lineage
 }
 
@@ -32,7 +32,7 @@ export function rewriteEvidence(all: readonly SessionEvidence[]): RewriteEvidenc
     lineage: (line, source, memories) => {
       const words = distinctiveWords(line)
       const named = known.filter((one) => isNamed(one, source))
-      // Who else said it: what the model repeats of a page is the page's.
+      // Who else said it: what the model repeats from a page still belongs to the page.
       const others = known.filter((one) => !isNamed(one, source) && speaksOf(one, words))
       const before = memories.map(asEvidence)
       const evidence = [...named, ...others, ...before].map((one) => ({
@@ -45,7 +45,7 @@ export function rewriteEvidence(all: readonly SessionEvidence[]): RewriteEvidenc
   }
 }
 
-/** The id under which a memory counts as something that was said. */
+/** The id of a memory that counts as something that was said. */
 export function memoryId(name: string): string {
   return `memory ${name}`
 }
@@ -56,7 +56,7 @@ function asEvidence(memory: Memory): Evidence & { readonly at: number } {
   return { id: memoryId(name), origin, text: memoryText(memory), at: Date.parse(created) }
 }
 
-/** Both count: the words as they were said, and the date that was meant. */
+/** Both forms count: the words as they were said, and the date that was meant. */
 function withDates(text: string, at: number): string {
   const dated = withAbsoluteDates(text, at)
   return dated === text ? text : `${text}\n${dated}`
