@@ -1,10 +1,10 @@
 import type { StreamModel } from '../../ports.ts'
 import { unlessAborted } from '../../background/unless-aborted.ts'
 
-// What a request writes to the cache can be read once its answer has begun. Of forks that start together the first goes ahead; the others
-// wait until then, so that one pays for what all of them share.
+// What a request writes to the cache can be read once its answer has begun. Of forks that start together, the first goes ahead and the
+// others wait until then, so that only one pays for what all of them share.
 
-/** The model for one fork of a group. Only its first request waits. */
+/** The model for one fork of a group. Only the fork's first request waits. */
 export type JoinConvoy = (group: string, streamModel: StreamModel) => StreamModel
 
 /** One for all forks of a conversation. */

@@ -3,24 +3,24 @@ import type { Entry, MessageEntry } from '../../transcript/entry.ts'
 import { FORK_MARK } from '../../transcript/fork-mark.ts'
 import { isBlock, toBlocks } from '../../wire/message.ts'
 
-// A fork begins where its parent called for it: with the parent's last answer whole, and the same words as the result of each of its calls,
-// whichever of them this fork is. So all forks of one answer send the same bytes up to their directive.
+// A fork begins where its parent called for it: with the parent's whole last answer, and the same text as the result of each of its calls,
+// whichever call this fork is. So all forks of one answer send the same bytes up to their directive.
 
 /** The result of every call of the answer that a fork begins with. */
 export const PLACEHOLDER =
   'This call is carried out elsewhere. You are a fork of this conversation; your own task follows.'
 
-/** Where a fork parts from its parent. */
+/** Where a fork separates from its parent. */
 export interface ForkStart {
-  /** The parent's, up to and with the answer that calls for forks. */
+  /** The parent's entries, up to and including the answer that calls for forks. */
   readonly entries: readonly Entry[]
-  /** Of that answer: the same for all forks that it calls for. */
+  /** Id of that answer: the same for all forks that it calls for. */
   readonly answer: string
-  /** Behind the entries: results of all calls, the same for each fork. */
+  /** After the entries: results of all calls, the same for each fork. */
   readonly placeholders: EntryBody<MessageEntry>
 }
 
-/** Undefined where the call is not in the log. */
+/** Undefined if the call is not in the log. */
 export function findForkStart(log: readonly Entry[], toolUseId: string): ForkStart | undefined {
   const usesOf = (entry: Entry | undefined): readonly string[] =>
     entry?.kind === 'message' && entry.message.role === 'assistant'

@@ -2,17 +2,17 @@
 
 export interface Narrowed<T> {
   readonly value: T
-  /** Why it is not as the type has it. */
+  /** Why it differs from what the type says. */
   readonly why?: string
 }
 
 export interface ToolChoice {
-  /** Undefined: all that its parent has. */
+  /** Undefined: all tools that its parent has. */
   readonly tools?: readonly string[] | undefined
   readonly disallowedTools?: readonly string[] | undefined
 }
 
-/** Names, in the order of the parent's. */
+/** Names, in the parent's order. */
 export function narrowTools(
   parent: readonly string[],
   { tools, disallowedTools = [] }: ToolChoice,

@@ -3,9 +3,9 @@ import type { AgentPolicy } from './policy.ts'
 // Whether one more agent may start. A refusal goes to the model: it says why, and what to do instead.
 
 export interface AgentMoment {
-  /** Of the one that asks: 0 is the conversation of the user. */
+  /** Depth of the one that asks: 0 is the user's conversation. */
   readonly depth: number
-  /** Agents of the session that work now. */
+  /** Agents of the session that are working now. */
   readonly running: number
   readonly isFork: boolean
   /** The one that asks is a fork, or comes from one. */
@@ -16,7 +16,7 @@ export interface AgentMoment {
   readonly isFull: boolean
 }
 
-/** Why it must not start; undefined where it may. */
+/** Why it must not start; undefined if it may. */
 export function whyNoAgent(moment: AgentMoment, policy: AgentPolicy): string | undefined {
   const { depth, running, isFork, isForked, isOff, isFull } = moment
   const instead = 'Do the work yourself.'

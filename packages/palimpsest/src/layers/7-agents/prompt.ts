@@ -1,10 +1,10 @@
 import { NOTICE_CHARS_MAX } from './policy.ts'
 
-// What the conversation is told of its agents. Whoever opens a stored session knows by these words which agents it was told of.
+// What the conversation is told about its agents. When a stored session is opened, these words show which agents it was told about.
 
 export type AgentState = 'completed' | 'failed' | 'stopped'
 
-/** An agent, as far as its parent is told. */
+/** An agent, as far as its parent knows it. */
 export interface AgentFacts {
   readonly id: string
   /** `fork`, or the name of its type. */
@@ -19,13 +19,13 @@ export interface AgentReport extends AgentFacts {
   /** Why it was not done. */
   readonly why?: string | undefined
   readonly calls: number
-  /** What of its type did not hold, and why. */
+  /** What its type asks for and it did not get, and why. */
   readonly notes?: readonly string[] | undefined
 }
 
 const MARK = /\[agent ([\w-]+) (completed|failed|stopped)[.:]/g
 
-/** Ids of agents whose end is told in a text. */
+/** Ids of agents whose end a text reports. */
 export function toldEnds(text: string): readonly string[] {
   return [...text.matchAll(MARK)].flatMap(([, id]) => id ?? [])
 }
@@ -48,11 +48,11 @@ export function notificationText(report: AgentReport & { readonly path: string }
   return `<task-notification>\nThe agent ${id} (${type}: ${description}) that you started in the background has ended. Its report:\n\n${reportText(shown)}\n</task-notification>`
 }
 
-/** Nothing stores what comes as a message: a long report is shown as far as it is worth its room, with where the rest is. */
+/** What comes as a message is not stored: a long report is shown only as far as it is worth its room, with the place of the rest. */
 function shortened<T extends Pick<AgentReport, 'text'>>(report: T, where: string): T {
   const { text } = report
   if (text.length <= NOTICE_CHARS_MAX) return report
-  // Never half of a character.
+  // Never cuts a character in half.
   const head = text.slice(0, NOTICE_CHARS_MAX).replace(/[\uD800-\uDBFF]$/, '')
   return {
     ...report,
@@ -70,14 +70,14 @@ export function movedText(agent: AgentFacts): string {
   return `The user moved this agent to the background. ${startedText(agent)}`
 }
 
-/** Of an agent that a program's end cut off, or whose end nobody was told: told when the session is resumed. */
+/** For an agent that the program's end cut off, or whose end was never reported: reported when the session is resumed. */
 export function foundText(report: Omit<AgentReport, 'notes'> & { readonly path: string }): string {
   const { description, path } = report
   const shown = shortened(report, 'that file has them')
   return `<task-notification>\nAn agent of this conversation was under way when the program ended (${description}). What it did is in ${path}. The last it said:\n\n${reportText(shown)}\n</task-notification>`
 }
 
-/** After a compaction: agents that need not be started again. Empty where there are none. */
+/** After a compaction: agents that need not be started again. Empty if there are none. */
 export function agentsAgain(
   agents: readonly (AgentFacts & { readonly state: AgentState | 'running' })[],
 ): string {

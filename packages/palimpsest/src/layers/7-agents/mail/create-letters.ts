@@ -6,17 +6,18 @@ import type { Letter, MailRequest } from './letter.ts'
 import type { Requests } from './requests.ts'
 import { knownLetters, takeMail, type TakenMail } from './take-mail.ts'
 
-// The mail of one conversation, from all its mailboxes. What its transcript has is never taken in again, whatever of it is loaded.
+// The mail of one conversation, from all its mailboxes. A letter that the transcript has is never taken in again, whichever part of it is
+// loaded.
 
 export interface LettersSetup {
   readonly mailboxes: () => readonly Mailbox<Letter>[]
   /** Of the conversation: what is older than its newest boundary is not loaded. */
   readonly history: Pick<History, 'entries'>
-  /** Questions and answers among them. */
+  /** Questions and answers among the letters. */
   readonly requests?: Pick<Requests, 'remarkOn' | 'taken'> | undefined
-  /** Told of each that has joined, with the answer that it is to something that was asked. */
+  /** Receives each letter that has joined and, if it answers something that was asked, that answer. */
   readonly onTaken?: ((letter: Letter, answer: MailRequest | undefined) => void) | undefined
-  /** What to say of an error. */
+  /** What to say about an error. */
   readonly sentenceOf: (error: unknown) => string
 }
 
@@ -59,7 +60,7 @@ export function createLetters({
         }
         return { letters: taken.letters, notices: [...unread, ...noticesOf(taken, sentenceOf)] }
       } catch (error) {
-        // The transcript could not be written: that is not the mailbox's matter.
+        // The transcript could not be written: that is not the mailbox's problem.
         if (failed.error !== undefined) throw error
         tellUnread(error)
         return { letters: [], notices: unread }
@@ -68,7 +69,10 @@ export function createLetters({
   }
 }
 
-/** All of them as one. So many in all, whatever the conversation has already counting for nothing: what cannot be removed from one keeps no other waiting. */
+/**
+ * All mailboxes as one. `atMost` counts only letters that the conversation does not have yet, so one that cannot be removed from its
+ * mailbox keeps no other waiting.
+ */
 function joinMailboxes(
   boxes: readonly Mailbox<Letter>[],
   isKnown: (id: string) => Promise<boolean>,
@@ -109,14 +113,14 @@ function joinMailboxes(
   }
 }
 
-/** The first of each is among them: whose senders set the clock back keeps no other mailbox waiting for ever. */
+/** Includes the first letter of each: a sender that sets its clock back cannot block another mailbox. */
 function chooseOldest(boxes: readonly (readonly Letter[])[], atMost: number): readonly Letter[] {
   const firsts = new Set(boxes.flatMap(([first]) => first ?? []))
   let room = atMost - firsts.size
   return oldestFirst(boxes).filter((letter) => firsts.has(letter) || room-- > 0)
 }
 
-/** Each mailbox keeps its order, which is that of its senders. */
+/** Each mailbox keeps its own order, which is that of its senders. */
 function oldestFirst(boxes: readonly (readonly Letter[])[]): readonly Letter[] {
   const ordered: Letter[] = []
   const next = boxes.map(() => 0)
@@ -132,7 +136,7 @@ function oldestFirst(boxes: readonly (readonly Letter[])[]): readonly Letter[] {
   }
 }
 
-/** Of what is not loaded, only the lines that can tell. */
+/** From the part that is not loaded, reads only lines that may matter. */
 async function knownIn(view: View, history: LettersSetup['history']): Promise<ReadonlySet<string>> {
   if (view.from === null) return knownLetters(view.log)
   const told: Entry[] = []
@@ -140,10 +144,10 @@ async function knownIn(view: View, history: LettersSetup['history']): Promise<Re
   return new Set([...knownLetters(told), ...knownLetters(view.log)])
 }
 
-/** The id of a message, or words of a peer, which stand behind it. */
+/** The id of a letter, or the words of a peer, which come after it. */
 const MAIL_LINE = /"(?:mail|peer)"/
 
-/** Whoever puts a thousand files there does not fill the screen. */
+/** A thousand files in a mailbox must not fill the screen. */
 const REFUSED_SHOWN_MAX = 3
 
 /** For the user: what did not prove who sent it. */

@@ -1,19 +1,19 @@
 import { isJsonObject, type JsonObject } from '../../../wire/json.ts'
 
-// What agents write to each other. Whatever comes from a disk or a socket is read here, and is nothing but data until it has this form.
+// What agents write to each other. Whatever comes from a disk or a socket is parsed here, and is only data until it has this form.
 
-/** What is asked of another agent, or answered, in a form that needs no reading. */
+/** A question to another agent, or an answer, in a form that needs no interpretation. */
 export interface MailRequest {
   readonly type: 'shutdown_request' | 'shutdown_response' | 'plan_approval_request' | 'plan_approval_response'
   /** An answer has the id of its question. */
   readonly request_id: string
-  /** Of an answer. */
+  /** Set in an answer. */
   readonly approve?: boolean | undefined
   readonly reason?: string | undefined
 }
 
 export interface Letter {
-  /** Nobody else's. What a receiver has taken in once is never taken in again. */
+  /** Unique. A receiver never takes in the same id twice. */
   readonly id: string
   readonly from: string
   readonly to: string
@@ -35,7 +35,7 @@ export function isAgentName(name: string): boolean {
   return NAME.test(name)
 }
 
-/** The letter, or what is wrong with it, for a sentence. */
+/** The letter, or what is wrong with it, as part of a sentence. */
 export function parseLetter(value: unknown): Letter | string {
   if (!isJsonObject(value)) return 'it is no JSON object'
   const { id, from, to, at, summary, message } = value
@@ -55,14 +55,14 @@ function sizeOf(message: string | MailRequest): number {
   return typeof message === 'string' ? message.length : JSON.stringify(message).length
 }
 
-/** Undefined where it is none. */
+/** Undefined if it is none. */
 export function parseMailRequest(value: unknown): MailRequest | undefined {
   if (!isJsonObject(value)) return undefined
   const { request_id: requestId, approve, reason } = value
   const type = typeOf(value)
   if (type === undefined || typeof requestId !== 'string' || !ID.test(requestId)) return undefined
   if (reason !== undefined && typeof reason !== 'string') return undefined
-  // A question asks, an answer says yes or no.
+  // A question has no `approve`; an answer must have it.
   const isAnswer = type === 'shutdown_response' || type === 'plan_approval_response'
   if (isAnswer ? typeof approve !== 'boolean' : approve !== undefined) return undefined
   return { type, request_id: requestId, approve: typeof approve === 'boolean' ? approve : undefined, reason }

@@ -2,7 +2,7 @@ import { UsageError } from '../../../errors.ts'
 import type { Mailbox } from '../../../ports.ts'
 import { parseLetter, type Letter } from './letter.ts'
 
-/** All mailboxes of agents that live in one process: what waits in them is gone with it. */
+/** All mailboxes of agents in one process: what waits in them is lost when it ends. */
 export function createMemoryMail(waitingMax: number): (self: string) => Mailbox<Letter> {
   const boxes = new Map<string, Letter[]>()
   return (self) => ({

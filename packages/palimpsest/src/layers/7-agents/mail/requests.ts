@@ -1,25 +1,25 @@
 import type { Letter, MailRequest } from './letter.ts'
 
-// Questions that agents ask each other in a form that needs no reading, and their answers. An answer belongs to one question, by its id, and
-// counts only from whom it was asked.
+// Questions that agents ask each other in a form that needs no interpretation, and their answers. An answer belongs to one question, by its
+// id, and counts only from the agent that was asked.
 
 export interface Requests {
-  /** Why this may not be sent; undefined where it may. */
+  /** Why this may not be sent; undefined if it may. */
   readonly whyNot: (request: MailRequest, to: string) => string | undefined
-  /** It was sent. */
+  /** Called once it was sent. */
   readonly sent: (request: MailRequest, to: string) => void
-  /** What the model is told of a message, beside its text: how to answer, or that it answers nothing. */
+  /** What the model is told about a message besides its text: how to answer, or that it answers nothing. */
   readonly remarkOn: (letter: Pick<Letter, 'from' | 'message'>) => string | undefined
-  /** It has joined. The answer, where it is one to something that was asked. */
+  /** Called once it has joined. Returns the answer, if it is one to something that was asked. */
   readonly taken: (letter: Pick<Letter, 'from' | 'message'>) => MailRequest | undefined
 }
 
-/** Of those that nobody answers, the oldest are forgotten. */
+/** Most open questions; beyond that the oldest are forgotten. */
 const OPEN_MAX = 1_000
 
 interface Question {
   readonly type: MailRequest['type']
-  /** Who asked, or who was asked. */
+  /** The agent that asked, or that was asked. */
   readonly who: string
 }
 
@@ -61,7 +61,7 @@ export function createRequests(): Requests {
       if (typeof message === 'string') return undefined
       const { type, request_id: id } = message
       if (ANSWER_TO[type] === undefined) {
-        // Whoever asked first under an id has it.
+        // The first to ask under an id keeps it.
         if (!open.has(id)) keep(open, id, { type, who: from })
         return undefined
       }

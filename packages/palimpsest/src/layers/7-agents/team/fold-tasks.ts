@@ -1,7 +1,7 @@
 import type { TaskChanged, TaskCreated, TaskEvent, TaskState } from './task.ts'
 
-// What the events of a team's tasks come to. The order of events decides: of two that were decided under the same epoch the first counts, and
-// the second is left out and told.
+// What the events of a team's tasks add up to. Their order decides: of two decided under the same epoch the first counts, and the second is
+// skipped, with a note.
 
 export interface TaskNote {
   readonly at: number
@@ -9,17 +9,17 @@ export interface TaskNote {
   readonly text: string
 }
 
-/** A task as the events leave it. */
+/** A task after its events. */
 export interface Task {
   readonly id: number
   readonly subject: string
   readonly description: string
   readonly createdBy: string
   readonly state: TaskState
-  /** Who has it, or completed it. The lease says whether this still counts: ask `ownerAt`. */
+  /** Who has it, or completed it. The lease decides whether this still counts: ask `ownerAt`. */
   readonly owner: string | undefined
   readonly until: number
-  /** Its owner has it from somebody else, and has not begun. */
+  /** Someone else gave it to its owner, who has not begun. */
   readonly isGiven: boolean
   readonly epoch: number
   readonly blockedBy: readonly number[]
@@ -28,7 +28,7 @@ export interface Task {
   /** Who had it before, and where that work is. */
   readonly former: readonly { readonly owner: string; readonly branch: string | undefined }[]
   readonly notes: readonly TaskNote[]
-  /** All that counted, but for leases that were merely prolonged. */
+  /** Every event that counted, except leases that were merely extended. */
   readonly history: readonly TaskEvent[]
 }
 
@@ -37,17 +37,17 @@ export interface TaskBoard {
   /** By id, oldest first. */
   readonly tasks: ReadonlyMap<number, Task>
   readonly nextId: number
-  /** Events that count for nothing, each with the reason. */
+  /** Events that do not count, each with the reason. */
   readonly ignored: readonly { readonly event: TaskEvent; readonly why: string }[]
 }
 
-/** The list that the events come to. */
+/** The list after these events. */
 export function foldTasks(events: readonly TaskEvent[]): TaskBoard {
   const tasks = new Map<number, Task>()
   const ignored: { event: TaskEvent; why: string }[] = []
   let nextId = 1
   for (const event of events) {
-    // Also where the line that created it is damaged: nobody else gets its number.
+    // Counts even if the line that created the task is damaged: nobody else gets its number.
     nextId = Math.max(nextId, event.task + 1)
     const next = applyEvent(tasks.get(event.task), event)
     if (typeof next === 'string') ignored.push({ event, why: next })
@@ -112,10 +112,10 @@ export function hasEnded({ state }: Task): boolean {
   return state === 'completed' || state === 'cancelled'
 }
 
-/** No lease is longer. One that ends later was written with a wrong clock, or by nobody of the team. */
+/** Longest lease. One that ends later was written with a wrong clock, or by someone outside the team. */
 export const LEASE_MS_MAX = 86_400_000
 
-/** Who has it now: nobody after the lease. One that cannot be counts for nothing. */
+/** Who has it now: nobody after the lease. An impossible lease does not count. */
 export function ownerAt(task: Task, now: number): string | undefined {
   return hasEnded(task) || (task.until > now && !isBeyondLeases(task, now)) ? task.owner : undefined
 }
@@ -132,7 +132,7 @@ export function blockersOf({ tasks }: TaskBoard, { blockedBy }: Task): readonly 
   })
 }
 
-/** For anybody to take. */
+/** Tasks that anyone may take. */
 export function freeTasks(board: TaskBoard, now: number): readonly Task[] {
   return [...board.tasks.values()].filter(
     (task) => !hasEnded(task) && ownerAt(task, now) === undefined && blockersOf(board, task).length === 0,

@@ -1,7 +1,7 @@
 import type { TaskLog } from '../../../ports.ts'
 import type { TaskEvent } from './task.ts'
 
-/** For agents that live in one process: the list is gone with it. */
+/** For agents in one process: the list is lost when it ends. */
 export function createMemoryTaskLog(): TaskLog<TaskEvent> {
   let events: readonly TaskEvent[] = []
   return {

@@ -21,18 +21,18 @@ import {
   type TaskState,
 } from './task.ts'
 
-// Whether a task may be created or changed so: the event, or the reason against it with what to do instead.
+// Whether a task may be created or changed like this: the event, or the reason against it with what to do instead.
 
 /** A task before it has a number. */
 export interface TaskDraft {
   readonly subject: string
   readonly description: string
-  /** Whom it is for. */
+  /** Who it is for. */
   readonly owner?: string | undefined
   readonly blockedBy?: readonly number[] | undefined
 }
 
-/** What somebody wants of a task; what is left out stays. */
+/** What someone wants to change in a task; what is absent stays. */
 export interface TaskWish {
   readonly task: number
   readonly state?: TaskState | undefined
@@ -42,21 +42,22 @@ export interface TaskWish {
   readonly blockedBy?: readonly number[] | undefined
 }
 
-/** Who wishes it, and when. */
+/** Who wants it, and when. */
 export interface TaskActor {
   readonly self: string
-  /** May give any task to anybody, and open it again. */
+  /** May give any task to anyone, and reopen it. */
   readonly isLeader: boolean
   readonly now: number
   readonly leaseMs: number
   /** Where its work is. */
   readonly branch: string | undefined
-  /** Under which epoch this process has a task; undefined where it never had it. */
+  /** The epoch under which this process has a task; undefined if it never had it. */
   readonly epochOf: (task: number) => number | undefined
 }
 
 export function planCreation(board: TaskBoard, draft: TaskDraft, actor: TaskActor): TaskCreated | string {
-  // It becomes the subject of commits and a line on screens: nothing that a terminal obeys, and no zero byte, which no program can be given.
+  // It becomes the subject of commits and a line on screens: nothing that a terminal obeys, and no zero byte, which cannot be passed to a
+  // program.
   const subject = draft.subject.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
   const description = draft.description.trim()
   if (subject === '') return 'a task needs a subject of a few words'
@@ -90,16 +91,16 @@ export function planChange(board: TaskBoard, wish: TaskWish, actor: TaskActor): 
   return { ...event, ...hands, note: note === '' ? undefined : note, blockedBy }
 }
 
-/** Of a lease: what is left of it when it is prolonged. */
+/** Share of a lease: if less is left, it is extended. */
 const RENEWED_BELOW = 0.75
 
-/** Of all tasks that this process has, those whose leases are to be prolonged. Not those of one that was called the same and is gone. */
+/** Extends the leases of tasks that this process has. Not of those that an earlier process with the same name had. */
 export function planRenewals(board: TaskBoard, actor: TaskActor): readonly TaskChanged[] {
   const { self: by, now: at, leaseMs } = actor
   return (
     [...board.tasks.values()]
       .filter((task) => !hasEnded(task) && task.owner === by && task.until > at && isHeld(task, actor))
-      // Also what it took while its clock was wrong: it still works on it.
+      // Includes what it took while its clock was wrong: it still works on that.
       .filter((task) => task.until - at < leaseMs * RENEWED_BELOW || isBeyondLeases(task, at))
       .map(({ id, epoch }) => ({ kind: 'changed', task: id, at, by, epoch, until: at + leaseMs }))
   )
@@ -107,7 +108,7 @@ export function planRenewals(board: TaskBoard, actor: TaskActor): readonly TaskC
 
 type Hands = Pick<TaskChanged, 'epoch' | 'owner' | 'until' | 'state' | 'branch'>
 
-/** Who has it then, and in which state; undefined where neither changes. */
+/** Who has it then, and in which state; undefined if neither changes. */
 function planHands(
   board: TaskBoard,
   task: Task,
@@ -173,7 +174,7 @@ function planOpening(task: Task, state: TaskState | undefined, actor: TaskActor)
   return { epoch: task.epoch + 1, owner: null, until: actor.now, state: 'pending' }
 }
 
-/** This process has it, or one that was called the same and left it. */
+/** This process has it, or an earlier one with the same name left it. */
 function isMine(task: Task, actor: TaskActor): boolean {
   return task.owner === actor.self && !isLost(task, actor)
 }
@@ -183,7 +184,7 @@ function isHeld(task: Task, { epochOf }: TaskActor): boolean {
   return task.isGiven || epochOf(task.id) === task.epoch
 }
 
-/** This process had it, and since then it changed hands, and was not given back to it by somebody. */
+/** This process had it, and since then it changed hands and nobody gave it back. */
 function isLost(task: Task, { self, epochOf }: TaskActor): boolean {
   const known = epochOf(task.id)
   return known !== undefined && known !== task.epoch && !(task.isGiven && task.owner === self)
@@ -263,7 +264,7 @@ function whyNotBlocked(board: TaskBoard, id: number, blockedBy: readonly number[
   )
 }
 
-/** From one of these tasks along what blocks it to the target; undefined where no way leads there. */
+/** The path from one of these tasks, along what blocks it, to the target; undefined if there is none. */
 function findWay(
   { tasks }: TaskBoard,
   from: readonly number[],

@@ -5,11 +5,11 @@ import { leaseText, numbersText } from './plan-task.ts'
 
 export interface TaskReader {
   readonly now: number
-  /** Whoever reads it is "you"; undefined for people. */
+  /** The reader is shown as "you"; undefined for people. */
   readonly self?: string | undefined
 }
 
-/** How many are in which state, then a line for each. */
+/** How many are in which state, then one line for each. */
 export function taskLines(board: TaskBoard, reader: TaskReader): readonly string[] {
   const tasks = [...board.tasks.values()]
   if (tasks.length === 0) return ['The list is empty.']
@@ -48,14 +48,14 @@ function stateText(board: TaskBoard, task: Task, { now, self }: TaskReader): str
   return `${what}${lease}${waits && `; ${waits}`}`
 }
 
-/** Whose work may be there already. */
+/** Whose work may exist already. */
 function hadText({ owner, branch, former }: Task): readonly string[] {
   const last = owner === undefined ? former.at(-1) : { owner, branch }
   if (!last) return []
   return [`${last.owner} had it${last.branch === undefined ? '' : `, on branch ${oneLine(last.branch)}`}`]
 }
 
-/** All that whoever takes it must know. */
+/** Everything that the one who takes it must know. */
 export function taskText(task: Task): string {
   const notes = task.notes.map(({ by, text }) => `Note by ${by}:\n${indented(text)}`)
   const had = task.former.map(

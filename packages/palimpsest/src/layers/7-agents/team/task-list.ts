@@ -10,8 +10,8 @@ import {
 } from './plan-task.ts'
 import type { TaskEvent } from './task.ts'
 
-// The task list of a team as one process of it sees it. What it decides, it decides with all events before it and none beside it; and it goes
-// by what the list says afterwards, not by what it meant.
+// The task list of a team, as one process of it sees it. It decides with all events before its own and none at the same time, and it goes
+// by what the list says afterwards, not by what it intended.
 
 export interface TaskListOptions {
   readonly log: TaskLog<TaskEvent>
@@ -19,13 +19,13 @@ export interface TaskListOptions {
   /** Who creates and takes tasks here. */
   readonly self: string
   readonly isLeader: boolean
-  /** So long a task stays with an owner that is not heard of; a day at most. */
+  /** How long a task stays with a silent owner; a day at most. */
   readonly leaseMs: number
   /** Where the work of this process is. */
   readonly branch?: string | undefined
 }
 
-/** What came of a change: the task as it is now, or why nothing changed. */
+/** The result of a change: the task as it is now, or why nothing changed. */
 export type TaskAnswer =
   | { readonly ok: true; readonly task: Task; readonly before: Task | undefined; readonly board: TaskBoard }
   | { readonly ok: false; readonly why: string }
@@ -35,15 +35,15 @@ export interface TaskList {
   readonly create: (draft: TaskDraft) => Promise<TaskAnswer>
   readonly update: (wish: TaskWish) => Promise<TaskAnswer>
   readonly board: () => Promise<TaskBoard>
-  /** This process works: it keeps what it has. Looks at the list only when a lease might run out. */
+  /** Called while this process works: it keeps its tasks. Looks at the list only when a lease might run out. */
   readonly renew: () => Promise<void>
-  /** Lines that could not be read, each told once. */
+  /** Lines that could not be read, each returned once. */
   readonly damaged: () => readonly string[]
 }
 
-/** The first of them prolongs it, so that one may fail. */
+/** Checks per lease: the first one extends it, so one may fail. */
 const LOOKS_IN_A_LEASE = 3
-/** Where the log lets two decide at once, the second decides again. */
+/** If the log lets two decide at once, the second decides again, at most this many times. */
 const TRIES_MAX = 10
 
 /** Remembers which tasks this process has: one for each process, for as long as it runs. */
@@ -97,7 +97,7 @@ export function createTaskList(options: TaskListOptions): TaskList {
     update: (wish) => change((board, by) => planChange(board, wish, by)),
     board: async () => boardOf(await log.read()),
     renew: async () => {
-      // A clock that went back must not keep it from looking.
+      // A clock that was set back must not prevent the check.
       if (Math.abs(clock.now() - lookedAt) < leaseMs / LOOKS_IN_A_LEASE) return
       lookedAt = clock.now()
       if (planRenewals(boardOf(await log.read()), actor()).length === 0) return
@@ -111,7 +111,7 @@ function counts(task: Task, event: TaskEvent): boolean {
   return task.history.some((one) => JSON.stringify(one) === JSON.stringify(event))
 }
 
-/** What this process has, or had when somebody else took it: a note alone changes nothing of that. */
+/** What this process has, or had when someone else took it; a note alone does not change that. */
 function noteEpoch(epochs: Map<number, number>, task: Task, event: TaskEvent): void {
   if (event.kind === 'created' || (event.owner === undefined && event.state === undefined)) return
   if (task.owner === event.by && !hasEnded(task)) epochs.set(task.id, task.epoch)

@@ -1,14 +1,14 @@
 import { isJsonObject } from '../../../wire/json.ts'
 import { isAgentName } from '../mail/letter.ts'
 
-// The tasks of a team, as events: each says who changed what, and when. Whatever comes from a disk is read here, and is nothing but data until
+// The tasks of a team, as events: each says who changed what, and when. Whatever comes from a disk is parsed here, and is only data until
 // it has this form.
 
 export const TASK_STATES = ['pending', 'in_progress', 'completed', 'cancelled'] as const
 export type TaskState = (typeof TASK_STATES)[number]
 
 interface EventBase {
-  /** Of the task: 1, 2, 3, … */
+  /** Number of the task: 1, 2, 3, … */
   readonly task: number
   /** Milliseconds since 1970, by the clock of whoever did it. */
   readonly at: number
@@ -20,18 +20,18 @@ export interface TaskCreated extends EventBase {
   readonly subject: string
   readonly description: string
   readonly blockedBy: readonly number[]
-  /** Whom it is for from the start, and until when nobody else may take it. */
+  /** Who it is for from the start, and until when nobody else may take it. */
   readonly owner?: string | undefined
   readonly until?: number | undefined
 }
 
 export interface TaskChanged extends EventBase {
   readonly kind: 'changed'
-  /** Counts the owners. What was decided under an older number counts for nothing. */
+  /** Counts the owners. What was decided under an older number does not count. */
   readonly epoch: number
   /** Null: nobody. */
   readonly owner?: string | null | undefined
-  /** Of the lease: then the task is free again unless its owner was heard of. */
+  /** End of the lease: then the task is free again, unless its owner has extended it. */
   readonly until?: number | undefined
   readonly state?: TaskState | undefined
   readonly note?: string | undefined
@@ -42,19 +42,19 @@ export interface TaskChanged extends EventBase {
 
 export type TaskEvent = TaskCreated | TaskChanged
 
-/** More is no list that anybody goes through. */
+/** Nobody goes through a longer list. */
 export const TASKS_MAX = 500
-/** Far above any number that a list comes to. */
+/** Far above any number that a list reaches. */
 export const TASK_ID_MAX = 1_000_000
 export const SUBJECT_CHARS_MAX = 200
 export const DESCRIPTION_CHARS_MAX = 10_000
 export const NOTE_CHARS_MAX = 4_000
-/** Of one task, together: the list is read whole with every change. */
+/** For one task, all notes together: the list is read whole with every change. */
 export const NOTES_CHARS_MAX = 20_000
 export const BLOCKERS_MAX = 50
 const BRANCH_CHARS_MAX = 250
 
-/** The event, or what is wrong with it, for a sentence. */
+/** The event, or what is wrong with it, as part of a sentence. */
 export function parseTaskEvent(value: unknown): TaskEvent | string {
   if (!isJsonObject(value)) return 'it is no JSON object'
   const { kind, task, at, by } = value
