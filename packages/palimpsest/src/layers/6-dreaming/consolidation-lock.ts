@@ -1,7 +1,7 @@
 import type { Arbiter, Clock, ConsolidationRecord, Holder } from '../../ports.ts'
 import { STALE_MS, UNSEEN_STALE_MS } from './policy.ts'
 
-// (D1) One consolidation at a time for a folder. The arbiter decides; the record shows it to everybody and keeps the time of the last one.
+// (D1) One consolidation at a time for a folder. The arbiter decides; the record shows it to everyone and keeps the time of the last one.
 
 export type ProcessState = 'running' | 'gone' | 'unknown'
 
@@ -17,14 +17,14 @@ export interface LockPorts {
   readonly name: string
 }
 
-/** While it is held: exactly one of the two ends it. */
+/** A consolidation in progress: exactly one of `finish` and `giveUp` ends it. */
 export interface Hold {
   readonly token: string
-  /** Still ours? Who slept long enough was taken for dead. */
+  /** Whether it is still ours: a process that slept long enough counts as dead. */
   readonly isOurs: () => Promise<boolean>
-  /** It is done: the last one was now. */
+  /** It is done: the last consolidation was now. */
   readonly finish: () => Promise<void>
-  /** Nothing came of it: the last one was when it was before. */
+  /** Nothing came of it: the time of the last consolidation stays as it was. */
   readonly giveUp: () => Promise<void>
 }
 
@@ -47,14 +47,14 @@ export async function takeConsolidation(ports: LockPorts): Promise<LockOutcome> 
   try {
     await record.begin(holder)
   } catch (error) {
-    // What nobody can see is not held: else everybody would wait for somebody who does nothing.
+    // What nobody can see is not held: otherwise everyone would wait for a process that does nothing.
     await arbiter.release(name, holder.token)
     throw error
   }
   return { kind: 'taken', hold: holdOf(holder, ports) }
 }
 
-/** When the last consolidation was. A dead holder's mark is taken away, and the time it replaced restored. */
+/** When the last consolidation was. A dead holder's mark is removed, and the time that it replaced is restored. */
 export async function lastConsolidation(
   ports: LockPorts,
 ): Promise<
@@ -77,7 +77,7 @@ export async function lastConsolidation(
 
 function holdOf({ token, replaced }: Holder, { arbiter, record, clock, name }: LockPorts): Hold {
   const isOurs = async (): Promise<boolean> => (await arbiter.find(name))?.token === token
-  // The record first: should we die between the two, the row names a dead process, and nothing else is wrong.
+  // The record first: if we die between the two, the row names a dead process, and nothing else is wrong.
   const end = async (lastMs: number | null): Promise<void> => {
     if (!(await isOurs())) return
     try {
@@ -94,7 +94,7 @@ function holdOf({ token, replaced }: Holder, { arbiter, record, clock, name }: L
   }
 }
 
-/** Where the dead one had not told yet, or had finished, the record's own time counts. */
+/** If the dead holder had not recorded anything yet, or had finished, the record's own time counts. */
 async function lastBefore(dead: Holder | undefined, record: ConsolidationRecord): Promise<number | null> {
   const { lastMs, isHeld } = await record.look()
   if (!isHeld) return lastMs
@@ -103,7 +103,7 @@ async function lastBefore(dead: Holder | undefined, record: ConsolidationRecord)
 }
 
 async function isStale(holder: Holder, { clock, stateOf }: LockPorts): Promise<boolean> {
-  // Whoever seems to have begun long after now began before the clock was set back.
+  // A holder that seems to have begun long after now began before the clock was set back.
   const ageMs = Math.abs(clock.now() - holder.at)
   if (ageMs <= STALE_MS) return false
   const state = await stateOf(holder)

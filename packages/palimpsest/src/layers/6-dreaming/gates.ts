@@ -2,7 +2,7 @@ import type { TraceEvent } from '../../ports.ts'
 import { lastConsolidation, takeConsolidation, type Hold, type LockPorts } from './consolidation-lock.ts'
 import { AHEAD_MS_MAX, DREAM_FAILURES_MAX, restMs, SCAN_EVERY_MS, type DreamPolicy } from './policy.ts'
 
-// Whether memory is to be consolidated now. The cheapest question first; each answer is traced with its reason.
+// Whether memory should be consolidated now. The cheapest question comes first; each answer is traced with its reason.
 
 export type Gate = 'enabled' | 'hours' | 'rest' | 'scan' | 'sessions' | 'lock'
 
@@ -12,16 +12,16 @@ export type GateOutcome =
 
 export interface GatePorts extends LockPorts {
   readonly trace: (event: TraceEvent) => void
-  /** Sessions of the project that were used since then, this one not counted. */
+  /** Sessions of the project used since then, without this one. */
   readonly touchedSince: (ms: number) => Promise<number>
-  /** How the last ones failed. */
+  /** How many of the last ones failed in a row, and when the last of them did. */
   readonly failures: () => Promise<{ readonly inRow: number; readonly lastMs: number }>
 }
 
-/** What is kept between two questions of one process. */
+/** What one process keeps between two questions. */
 export interface GateState {
   scannedAt: number | undefined
-  /** Of the dreams that it began, failures in a row. */
+  /** Failures in a row, among the dreams that it began. */
   failures: number
 }
 
@@ -61,7 +61,7 @@ async function ask(policy: DreamPolicy, state: GateState, ports: GatePorts): Pro
   return taken.kind === 'held' ? shut('lock', taken.reason) : { kind: 'due', hold: taken.hold, lastMs }
 }
 
-/** A clock that was far ahead once does not keep dreams away until its time comes again. */
+/** A clock that was once far ahead must not hold dreams off until that time comes. */
 function believable(lastMs: number | null, now: number): number | null {
   return lastMs !== null && lastMs - now > AHEAD_MS_MAX ? null : lastMs
 }

@@ -1,6 +1,6 @@
 import type { Arbiter, Holder } from '../../ports.ts'
 
-/** For one process alone: what it gives is known here and nowhere else. */
+/** For one process alone: its holders are known only here. */
 export function memoryArbiter(): Arbiter {
   const holders = new Map<string, Holder>()
   return {

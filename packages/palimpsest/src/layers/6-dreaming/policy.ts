@@ -1,23 +1,23 @@
-/** Memory is consolidated when so many hours have passed and so many other sessions were used since. */
+/** Memory is consolidated when this many hours have passed and this many other sessions were used since. */
 export const DREAM_HOURS = 24
 export const DREAM_SESSIONS = 5
-/** Of one consolidation. Thirty sessions take about a third of it. */
+/** For one consolidation. Thirty sessions take about a third of it. */
 export const DREAM_REQUESTS_MAX = 60
 export const DREAM_COST_USD_MAX = 1
 
-/** To look at all sessions takes a moment: not after every turn. */
+/** Looking at all sessions takes a moment, so it is not done after every turn. */
 export const SCAN_EVERY_MS = 10 * 60_000
-/** A holder that is gone is replaced after so long; before, somebody may still be looking at what it left. */
+/** A holder that is gone is replaced after this long; before that, someone may still be looking at what it left. */
 export const STALE_MS = 60 * 60_000
-/** A holder on another machine cannot be looked for. No consolidation takes so long. */
+/** We cannot look for a holder on another machine. No consolidation takes this long. */
 export const UNSEEN_STALE_MS = 24 * 60 * 60_000
-/** The last consolidation lies at most so far ahead of now: further, and the clock was wrong then. */
+/** How far ahead of now the last consolidation may be: further, and the clock was wrong then. */
 export const AHEAD_MS_MAX = 30 * 24 * 60 * 60_000
-/** Longer than any takes; a machine that was suspended for as long finds it over. */
+/** Longer than any dream takes; a machine that was suspended for this long finds it over. */
 export const DREAM_MS_MAX = 30 * 60_000
-/** After so many failures in a row a session begins no more of them. */
+/** After this many failures in a row, a session begins no more of them. */
 export const DREAM_FAILURES_MAX = 3
-/** After a failure the folder rests so long, and twice as long after each more, up to a day. */
+/** How long the folder rests after a failure. It doubles with each further failure, up to a day. */
 const REST_MS = 60 * 60_000
 const REST_MS_MAX = 24 * 60 * 60_000
 

@@ -1,4 +1,4 @@
-// What the agent is told. Everything that changes stands at the end, so that two of them begin with the same bytes.
+// What the agent is told. Everything that changes is at the end, so that two prompts begin with the same bytes.
 
 export interface DreamScene {
   /** Whose memories: of this project, or of the user in every project. */
@@ -13,7 +13,7 @@ export interface DreamScene {
   readonly today: string
   /** Day of the last consolidation; undefined: this is the first. */
   readonly last?: string | undefined
-  /** How many memories may still go. */
+  /** How many memories may still be removed, merged or ended. */
   readonly mayGo: number
   /** What was found without a model: "x.md: contradicts y.md". */
   readonly problems: readonly string[]
@@ -62,5 +62,5 @@ export function dreamPrompt(scene: DreamScene): string {
   ].join('\n')
 }
 
-/** More than this nobody mends in one go. */
+/** Nobody fixes more than this in one go. */
 const PROBLEMS_MAX = 40

@@ -1,14 +1,15 @@
 import type { Clock, MemoryChange, MemoryFiles, MemoryFolder, MemoryRecord, TraceEvent } from '../../ports.ts'
 import type { Hold } from './consolidation-lock.ts'
 
-// One consolidation, from a copy of the files to their replacement. Whatever goes wrong, nothing has changed, and the time is set back.
+// One consolidation, from a copy of the files to their replacement. Whatever goes wrong, nothing has changed, and the time of the last one
+// stays as it was.
 
 export interface DreamFiles {
   readonly texts: ReadonlyMap<string, string>
   readonly index: string
 }
 
-/** A copy of the memories, to be worked on. */
+/** A copy of the memories, to work on. */
 export interface DreamCopy {
   readonly path: string
   readonly read: () => Promise<DreamFiles>
@@ -32,7 +33,7 @@ export type DreamVerdict =
 export interface Thought {
   readonly requests: number
   readonly costUsd: number
-  /** Why it did not come to an end of its own. */
+  /** Why it did not end by itself. */
   readonly failed?: string | undefined
 }
 
@@ -41,9 +42,9 @@ export interface DreamPorts {
   readonly clock: Pick<Clock, 'now'>
   readonly trace: (event: TraceEvent) => void
   readonly openCopy: (files: DreamFiles) => Promise<DreamCopy>
-  /** What needs no model: it is done first, so that no model is asked about it. */
+  /** Does what needs no model. It runs first, so that no model is asked about that. */
   readonly tidy: (files: MemoryFiles, history: readonly MemoryRecord[]) => DreamFiles
-  /** The agent. Left out: rules alone consolidate. */
+  /** The agent. Absent: only the rules consolidate. */
   readonly think?: ((copy: DreamCopy, signal: AbortSignal) => Promise<Thought>) | undefined
   readonly judge: (
     files: MemoryFiles,
@@ -69,18 +70,18 @@ export type DreamOutcome = Spent &
     | {
         readonly kind: 'completed'
         readonly changed: readonly Changed[]
-        /** The entry of the history; undefined where nothing changed. */
+        /** The entry of the history; undefined if nothing changed. */
         readonly record: MemoryRecord | undefined
         /** The files as they are now, or would be. */
         readonly change: Pick<MemoryChange, 'texts' | 'index'>
         readonly before: MemoryFiles
       }
-    /** `isLate`: somebody wrote meanwhile, which is nobody's fault. */
+    /** `isLate`: someone wrote meanwhile, which is nobody's fault. */
     | { readonly kind: 'failed'; readonly why: readonly string[]; readonly isLate?: boolean }
     | { readonly kind: 'killed' }
   )
 
-/** Of the memories that there are. */
+/** Name of the index file. */
 const INDEX = 'MEMORY'
 const WRITTEN_MEANWHILE = 'somebody wrote to the memories meanwhile; it is tried again at the next chance'
 
@@ -95,7 +96,7 @@ export async function runDream(
     signal.aborted ? { kind: 'killed', ...spent } : { kind: 'failed', why: [textOf(error)], ...spent },
   )
   const { requests, costUsd } = outcome
-  // What became of the memories is told even where the lock cannot be given back.
+  // What became of the memories is reported even if the lock cannot be released.
   await (outcome.kind === 'completed' && !wish.isDry ? hold.finish() : hold.giveUp()).catch(
     (error: unknown) => ports.trace({ name: 'dream', reason: textOf(error), requests, costUsd }),
   )
@@ -117,7 +118,7 @@ async function dream(
   const { folder, openCopy, tidy, think, judge } = ports
   const before = await folder.read()
   const closed = before.unusable.get(INDEX)
-  // Every consolidation writes it: nobody pays for one that cannot end well.
+  // Every consolidation writes the index: nobody should pay for one that cannot succeed.
   if (closed !== undefined)
     return { kind: 'failed', why: [`${INDEX}.md cannot be changed: ${closed}. Move it away`], ...spent }
   const history = await folder.history()
@@ -163,7 +164,7 @@ async function thinkOver(
   }
 }
 
-/** Content decides: whoever wrote the same bytes again changed nothing. */
+/** Content decides: writing the same bytes again changes nothing. */
 function isSame(files: MemoryFiles, before: MemoryFiles): boolean {
   const names = new Set([...files.texts.keys(), ...before.texts.keys()])
   return (
