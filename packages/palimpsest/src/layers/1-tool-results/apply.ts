@@ -7,7 +7,7 @@ import type { StorePlan } from './plan.ts'
 import type { StoragePolicy } from './policy.ts'
 import { storedStandIn, truncatedStandIn } from './stand-in.ts'
 
-/** What became of a result: a blob and its stand-in, or, where the disk is full, what could be kept of it. */
+/** What became of a result: a blob and its stand-in or, if the disk is full, what could be kept of it. */
 export interface StoredResult {
   readonly toolUseId: string
   readonly standIn: JsonText

@@ -2,18 +2,18 @@ import { readResult, tellingLine } from '../../facts/read-result.ts'
 import { saysFailed } from '../../facts/verdicts.ts'
 import type { ToolResultBlock } from '../../wire/message.ts'
 
-// What a result came to, where it is not shown: a few of its lines in a row, as they stood.
+// What a result came to, for when it is not shown: a few consecutive lines as they were.
 
 export interface Gist {
   readonly what: 'failure' | 'end'
   readonly text: string
 }
 
-/** So many lines that say something; with fewer it is seldom clear what they are of. */
+/** Fewest lines with text; with fewer it is seldom clear what they are about. */
 const LINES_MIN = 3
 const CHARS_MAX = 600
 
-/** The lines around the first that tells of a failure; where none does, the last. */
+/** The lines around the first that reports a failure; if none does, the last lines. */
 export function gistOf(result: Omit<ToolResultBlock, 'content'>, text: string): Gist {
   const lines = text.trimEnd().split('\n')
   if (!readResult({ ...result, content: text }, undefined).failed && !lines.some(saysFailed))
@@ -24,7 +24,7 @@ export function gistOf(result: Omit<ToolResultBlock, 'content'>, text: string): 
   return { what: 'failure', text: around(lines, Math.max(0, at)) }
 }
 
-/** From this line on, and where that is too little, from before it. */
+/** From this line on and, if that is too little, from before it. */
 function around(lines: readonly string[], at: number): string {
   let from = at
   let end = at + 1

@@ -14,12 +14,12 @@ export interface StorePlan {
   readonly text: string
 }
 
-/** One that stands in the transcript already. */
+/** A result that is already in the transcript. */
 export interface UnsentPlan extends StorePlan {
   readonly block: ViewBlock
 }
 
-/** As a result arrives: over its tool's own limit. */
+/** As a result arrives: if it is over its tool's own limit. */
 export function planArrival(
   result: ToolResultBlock,
   resultCharsMax: number | 'unlimited' | undefined,
@@ -32,8 +32,8 @@ export function planArrival(
 }
 
 /**
- * Before a request: the results that answer one response share a room; the largest go until they fit. Tools that bound themselves have
- * no part in it: else what is read back from the disk would go there again.
+ * Before a request: the results that answer one response share a room; the largest are stored until the rest fits. Tools that bound
+ * themselves are exempt: otherwise what is read back from disk would go there again.
  */
 export function planShare(
   view: View,
@@ -57,8 +57,8 @@ export function planShare(
 }
 
 /**
- * Guard of the next request: whatever tool made them, the largest results that were not sent yet go until `excessTokens` is made up,
- * so that no answer's calls can overflow the window.
+ * Guard of the next request: the largest unsent results of any tool are stored until `excessTokens` is covered, so that no answer's calls
+ * can overflow the window.
  */
 export function planGuard(
   view: View,
@@ -78,33 +78,36 @@ export function planGuard(
   return plans
 }
 
-/** What a stand-in has besides its preview, about: size, path, what it came to, hint. */
+/** Approximate characters of a stand-in besides its preview: size, path, what it came to, hint. */
 const FRAME_CHARS = 700
 
 function standInChars({ previewBytes }: StoragePolicy): number {
   return previewBytes + FRAME_CHARS
 }
 
-/** A stand-in that is as large as its result would be no gain. */
+/** A stand-in as large as its result would be no gain. */
 function isWorth(text: string, policy: StoragePolicy): boolean {
   return text.length > standInChars(policy)
 }
 
-/** So many results always say what they came to: it takes a few hundred tokens, and without it an older result would be believed. */
+/**
+ * Up to this many results always say what they came to: it takes a few hundred tokens, and without it the model would believe an older
+ * result.
+ */
 const TOLD_RESULTS_MAX = 3
 
 type BarePlan = Pick<StoredEntry, 'toolUseId' | 'blob' | 'standIn'>
 
 export interface BareLimits {
   readonly excessTokens: number
-  /** Of the excess: what need not go for a few words that say what a result came to. */
+  /** The part of the excess that may stay for a few words on what a result came to. */
   readonly spareTokens: number
   readonly toTokens: (raw: number) => number
 }
 
 /**
- * When even previews are too much: the stand-ins of stored results that were not sent yet lose theirs, largest first; and where that is
- * not enough, all they say beside size and path. Their decisions are made anew, which nobody has seen.
+ * If even previews are too much: the stand-ins of stored, unsent results lose theirs, largest first; if that is not enough, they lose
+ * everything except size and path. Their decisions are made again, which nobody has seen yet.
  */
 export function planBare(view: View, { excessTokens, spareTokens, toTokens }: BareLimits): BarePlan[] {
   const stored = newlyStored(view)
@@ -127,7 +130,7 @@ export function planBare(view: View, { excessTokens, spareTokens, toTokens }: Ba
   return isFew || short.left <= spareTokens ? short.plans : shortened(withoutGist).plans
 }
 
-/** Results that no request has carried and that are whole. */
+/** Whole results that no request has carried. */
 function unsentResults(view: View): UnsentPlan[] {
   const stored = newlyStored(view)
   return unsentBlocks(view).flatMap((block) => {
@@ -138,13 +141,13 @@ function unsentResults(view: View): UnsentPlan[] {
   })
 }
 
-/** What stands behind the newest answer. */
+/** What comes after the newest answer. */
 function unsentBlocks(view: View): ViewBlock[] {
   const newest = view.nodes.findLastIndex((node) => node.role === 'assistant')
   return view.nodes.slice(newest + 1).flatMap(({ blocks }) => blocks)
 }
 
-/** What was stored since the newest answer: stored as it arrived, a result's message is its stand-in already. */
+/** What was stored since the newest answer. If it was stored on arrival, the result's message is already its stand-in. */
 function newlyStored({ log }: View): ReadonlyMap<string, StoredEntry> {
   const stored = new Map<string, StoredEntry>()
   for (let i = log.length - 1; i >= 0; i--) {
@@ -155,7 +158,7 @@ function newlyStored({ log }: View): ReadonlyMap<string, StoredEntry> {
   return stored
 }
 
-/** The text of a result; undefined where it holds anything but text, which is left alone. */
+/** The text of a result; undefined if it holds anything but text, which is left alone. */
 function storableText({ content }: ToolResultBlock): string | undefined {
   const texts: string[] = []
   for (const block of toBlocks(content)) {

@@ -3,9 +3,9 @@ import { FLAGS } from '../../flags/flags.ts'
 // Sizes in a full-size window; smaller windows scale them.
 
 export interface StoragePolicy {
-  /** Characters of one result. Beyond, the model gets a preview and a path. */
+  /** Most characters of one result. Beyond that, the model gets a preview and a path. */
   readonly resultCharsMax: number
-  /** Characters that all results of one answer share. Beyond, the largest go first. */
+  /** Most characters that all results of one answer share. Beyond that, the largest are stored first. */
   readonly answerCharsMax: number
   readonly previewBytes: number
 }

@@ -1,4 +1,4 @@
-/** The first bytes of a text, cut at a line end where there is one, never inside a character. */
+/** The first bytes of a text, cut at a line end if there is one, never inside a character. */
 export function previewOf(text: string, bytesMax: number): string {
   const head = headOf(text, bytesMax)
   if (head.length === text.length) return head

@@ -17,11 +17,11 @@ export interface StoredText {
   readonly path: string
   readonly text: string
   readonly previewBytes: number
-  /** What it came to. Left out: its beginning is all that is shown. */
+  /** What it came to. Absent: only its beginning is shown. */
   readonly gist?: Gist | undefined
 }
 
-/** The block that stands for a stored result, for ever. */
+/** The block that replaces a stored result permanently. */
 export function storedStandIn(
   result: Pick<ToolResultBlock, 'tool_use_id' | 'is_error'>,
   stored: StoredText,
@@ -34,7 +34,7 @@ export function storedStandIn(
   })
 }
 
-/** The same block with what the result came to, and without its beginning; undefined where it does not show one. */
+/** The same block with what the result came to and without its beginning; undefined if it shows no beginning. */
 export function withoutPreview({ content, ...result }: ToolResultBlock): JsonText | undefined {
   if (typeof content !== 'string') return undefined
   const short = withElse(content, `${HINT}${PREVIEW}`, ({ before, behind }) => {
@@ -47,13 +47,13 @@ export function withoutPreview({ content, ...result }: ToolResultBlock): JsonTex
   return short === undefined ? undefined : JSON.stringify({ ...result, content: short })
 }
 
-/** The same block with nothing but its size and path; undefined where that is all it has. */
+/** The same block with only its size and path; undefined if that is all it has. */
 export function withoutGist({ content, ...result }: ToolResultBlock): JsonText | undefined {
   const bare = typeof content === 'string' ? withoutRest(content) : undefined
   return bare === undefined ? undefined : JSON.stringify({ ...result, content: bare })
 }
 
-/** Disk full: as much as would have been a preview, and the truth about the rest. */
+/** Disk full: as much as a preview would have shown, and the truth about the rest. */
 export function truncatedStandIn(
   result: Pick<ToolResultBlock, 'tool_use_id' | 'is_error'>,
   lost: { readonly text: string; readonly previewBytes: number; readonly reason: string },
@@ -75,7 +75,7 @@ function persistedText({ path, text, previewBytes, gist }: StoredText): string {
   const size = `This result has ${text.length} characters in ${lineCount(text)} lines.`
   const cut = preview.length < text.length ? CUT : ''
   const cameTo = gist === undefined || preview.includes(gist.text) ? '' : gistText(gist)
-  // What failed comes first; an end stands where it belongs.
+  // A failure comes first; an end comes last.
   const [first, last] = gist?.what === 'end' ? ['', cameTo] : [cameTo, '']
   return renderPersisted({ size, path, rest: `${first}${HINT}${PREVIEW}${preview}${cut}${last}` })
 }

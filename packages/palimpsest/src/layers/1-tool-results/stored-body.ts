@@ -4,7 +4,7 @@ import type { EntryBody } from '../../situation/session.ts'
 
 export type StoredBody = EntryBody<StoredEntry>
 
-/** The frozen decision. A result that could only be cut has no blob to name; its message tells all there is. */
+/** The frozen decision. A result that could only be cut has no blob to name; its message holds all there is. */
 export function storedBody({ toolUseId, standIn, blob }: StoredResult): StoredBody[] {
   return blob ? [{ kind: 'stored', toolUseId, blob, standIn }] : []
 }
