@@ -1,14 +1,14 @@
 import type { Facts } from '../../facts/facts.ts'
 import { splitSections } from './cut-sections.ts'
 
-// What the notes can say without a model, kept up to date at no cost: it is what a model is shown when it first writes them.
+// What the notes can say without a model, kept up to date at no cost: a model sees this when it first writes them.
 
 const FILES_MAX = 60
 const COMMANDS_MAX = 30
 const ANSWERS_MAX = 3
 const LINE_CHARS_MAX = 300
 
-/** The template with what is computed under its headings. Sections of a custom template that are not ours stay as they are. */
+/** The template with what is computed under its headings. Other sections of a custom template stay as they are. */
 export function computedNotes(facts: Facts, template: string): string {
   return splitSections(template)
     .map(({ heading, lines }) => {
@@ -51,7 +51,7 @@ function linesFor(heading: string, facts: Facts): readonly string[] {
   }
 }
 
-/** However many files were read since, what was made of one is not pushed out. */
+/** Changed files come first, so that later reads do not push them out. */
 function isChanged({ operation }: Facts['files'][number]): boolean {
   return operation !== 'read'
 }

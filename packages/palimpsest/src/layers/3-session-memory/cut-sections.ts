@@ -1,13 +1,13 @@
 import { CHARS_PER_TOKEN } from '../../tokens/chars-per-token.ts'
 
-// Notes as a summary: each section up to its limit, cut at a line end, headings kept.
+// Notes as a summary: each section up to its limit, cut at a line end, with its heading.
 
 /** In a full-size window. */
 export const SECTION_TOKENS_MAX = 2_000
 export const NOTES_TOKENS_MAX = 12_000
 
 export interface Section {
-  /** The heading's line; empty for what stands before the first. */
+  /** The heading's line; empty for what comes before the first. */
   readonly heading: string
   readonly lines: readonly string[]
 }
@@ -23,7 +23,7 @@ export function splitSections(notes: string): readonly Section[] {
   return sections.filter(({ heading, lines }) => heading !== '' || lines.some((line) => line.trim() !== ''))
 }
 
-/** The notes with every section, and the whole, within its limit. `whole` says where all of it is. */
+/** The notes with every section, and the whole, within its limit. `whole` says where the full notes are. */
 export function cutSections(notes: string, scale: number, whole: string): string {
   const sectionMax = SECTION_TOKENS_MAX * CHARS_PER_TOKEN * scale
   let left = NOTES_TOKENS_MAX * CHARS_PER_TOKEN * scale
@@ -42,7 +42,7 @@ function cutAtLine(text: string, charsMax: number, whole: string): string {
   return `${text.slice(0, end > 0 ? end : Math.floor(charsMax))}\n[cut here; the whole: ${whole}]`
 }
 
-/** Sections over their limit, and how long the whole is: what the next request for notes must be told. */
+/** Sections over their limit, and whether the whole is: the next request for notes must say so. */
 export function sizesOf(
   notes: string,
   scale: number,

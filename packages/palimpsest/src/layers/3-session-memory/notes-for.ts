@@ -13,11 +13,11 @@ import { offersRecall, recallOf } from '../../transcript/recall-tool.ts'
 import { settle } from '../../transcript/settle.ts'
 import type { View } from '../../transcript/view.ts'
 
-// Notes of a conversation, as the engine's callers need them: whether a model is to write some now, and what they say as a summary.
+// Notes of a conversation, as the engine's callers need them: whether a model should write some now, and what they say as a summary.
 
 export interface NotesPolicy {
   readonly template: string
-  /** The user's own request for notes. */
+  /** The user's own prompt for notes. */
   readonly prompt?: string | undefined
   readonly eager: boolean
   readonly scale: number
@@ -25,17 +25,17 @@ export interface NotesPolicy {
 
 export interface NotesWish {
   readonly prompt: string
-  /** The last message that a request has carried: what the notes will cover. */
+  /** The last message that a request has carried: the notes will cover up to here. */
   readonly upTo: EntryId
   readonly why: string
 }
 
-/** What the notes say at no cost, as of now. */
+/** What the notes say now, at no cost. */
 export function notesWithoutModel(view: View, template: string): string {
   return computedNotes(factsOf(view), template)
 }
 
-/** Undefined where none are due, or nothing was sent yet. `written`: notes that somebody wrote, should none be in view. */
+/** Undefined if none are due, or nothing was sent yet. `written`: notes that someone wrote, used if none are in view. */
 export function notesWish(
   view: View,
   at: 'response' | 'turn-end',
@@ -61,7 +61,7 @@ export function notesWish(
   return isFitting ? { prompt: text, upTo, why } : undefined
 }
 
-/** Notes that can be the summary, and the first node they do not cover. */
+/** Notes that can be the summary, and the first node that they do not cover. */
 export function usableNotes(
   view: View,
   policy: Pick<NotesPolicy, 'template' | 'scale'>,

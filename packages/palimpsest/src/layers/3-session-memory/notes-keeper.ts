@@ -7,15 +7,15 @@ import { notesWish, type NotesPolicy, type NotesWish } from './notes-for.ts'
 import { notesInView } from './plan.ts'
 import { readNotes } from './prompt.ts'
 
-// Notes, written beside the conversation by a fork of it.
+// Notes that a fork of the conversation writes in parallel to it.
 
 export interface NotesSetup extends KeeperSetup {
   readonly ports: KeeperSetup['ports'] & Pick<Ports, 'flags'>
   readonly runFork: RunFork
   readonly policy: NotesPolicy
-  /** Keeps the file that people read. It must not fail. */
+  /** Saves the file that people read. It must not fail. */
   readonly save: (text: string) => Promise<void>
-  /** What that file says at the beginning, where somebody wrote it. It counts more than what the conversation has of it. */
+  /** What that file says at the beginning, if someone wrote it. It counts more than the conversation's own notes. */
   readonly written?: string | undefined
 }
 
@@ -41,7 +41,7 @@ export function createNotesKeeper(setup: NotesSetup): NotesKeeper {
         made,
         spent: spentOn(outcome, 'session-memory'),
         reason: made === undefined ? outcome.kind : wish.why,
-        // Where there is nothing to extend, nothing was asked and nothing failed.
+        // If there is nothing to extend, nothing was asked and nothing failed.
         hasFailed: made === undefined && outcome.kind !== 'unfit',
       }
     },
@@ -68,12 +68,12 @@ function planNotes(
 ): NotesWish | undefined {
   if (!flags.value('session-memory') || !flags.value('background-calls')) return undefined
   const eager = policy.eager || flags.value('session-memory-eager')
-  // Unless somebody asked for them, they are written to be a summary.
+  // Unless someone asked for them, they are written to be a summary.
   if (!eager && !flags.value('compaction-from-notes')) return undefined
   return notesWish(view, at, limits, { ...policy, eager, written })
 }
 
-/** Somebody changed the file since it was written: what it says covers what it covered. */
+/** If someone changed the file since it was written, its text covers what the old notes covered. */
 function changedSince(view: View, written: string | undefined): readonly NamedBody[] {
   const kept = notesInView(view)
   if (!kept || written === undefined || kept.entry.text === written) return []

@@ -3,8 +3,8 @@ import type { View } from '../../transcript/view.ts'
 import { voidedBy } from '../../transcript/voided.ts'
 import { isBlock } from '../../wire/message.ts'
 
-// When a model is asked to write notes. Measured on real sessions, writing them all along costs a sixth of the bill, so by default it
-// is done where a compaction is near.
+// When a model is asked to write notes. On real sessions, writing them all the time costs a sixth of the bill, so by default it happens
+// only when a compaction is near.
 
 /** Tokens, in a full-size window. */
 export const GROWTH_AT_TURN_END = 25_000
@@ -25,11 +25,11 @@ export interface NotesMoment {
 
 export interface KeptNotes {
   readonly entry: NotesEntry
-  /** The node that holds the last message they cover. */
+  /** The node with the last message that they cover. */
   readonly node: number
 }
 
-/** The newest notes, if what they cover is still in view: those from before a compaction, or of a rewound part, are not. */
+/** The newest notes, if what they cover is still in view. Notes from before a compaction, or of a rewound part, do not count. */
 export function notesInView(view: View): KeptNotes | undefined {
   const voided = voidedBy(view.log)
   const entry = view.log.findLast((one): one is NotesEntry => one.kind === 'notes' && !voided.has(one.id))
@@ -38,7 +38,7 @@ export function notesInView(view: View): KeptNotes | undefined {
   return node < (view.boundary?.nodes ?? 0) ? undefined : { entry, node }
 }
 
-/** Why notes are due now; undefined: they are not. */
+/** Why notes are due now; undefined if they are not. */
 export function notesDue(view: View, moment: NotesMoment): string | undefined {
   const last = notesInView(view)
   const from = last ? last.node + 1 : (view.boundary?.nodes ?? 0)

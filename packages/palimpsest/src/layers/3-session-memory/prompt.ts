@@ -1,6 +1,6 @@
 import { cutSections, NOTES_TOKENS_MAX, SECTION_TOKENS_MAX, sizesOf } from './cut-sections.ts'
 
-/** Of their limits: so much of the notes is shown, to be condensed. */
+/** How many times their limits the notes may be when they are shown, to be condensed. */
 const SHOWN_TIMES = 1.5
 
 export interface NotesPrompt {
@@ -8,14 +8,14 @@ export interface NotesPrompt {
   /** What the notes say now. */
   readonly notes: string
   readonly scale: number
-  /** The user's own wording, in place of ours. `{{notes}}` stands for the notes as they are. */
+  /** The user's own wording, in place of ours. `{{notes}}` is replaced by the current notes. */
   readonly custom?: string | undefined
 }
 
-/** The request for new notes, as the one message behind the conversation. */
+/** The request for new notes, as the only message after the conversation. */
 export function notesPrompt({ template, notes, scale, custom }: NotesPrompt): string {
   const whole = notes.trim() === '' ? template : notes
-  // What is far over the limits would be cut away anyway, and takes the room of the conversation.
+  // What is far over the limits would be cut anyway, and takes room from the conversation.
   const { isOver, long } = sizesOf(whole, scale * SHOWN_TIMES)
   const current =
     isOver || long.length > 0 ? cutSections(whole, scale * SHOWN_TIMES, 'the conversation') : whole
@@ -63,7 +63,7 @@ function reminders(notes: string, scale: number): readonly string[] {
 const OPEN = '<notes>'
 const CLOSE = '</notes>'
 
-/** The notes in an answer: what stands inside the tags, or the whole text where it begins with a heading. */
+/** The notes in an answer: what is inside the tags, or the whole text if it begins with a heading. */
 export function readNotes(answer: string): string | undefined {
   const from = answer.indexOf(OPEN)
   const to = from === -1 ? -1 : answer.indexOf(CLOSE, from)

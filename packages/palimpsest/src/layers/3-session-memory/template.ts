@@ -22,13 +22,13 @@ export const SECTIONS: readonly NotesSection[] = [
 
 export const TEMPLATE: string = SECTIONS.map(({ heading, about }) => `# ${heading}\n_${about}_\n`).join('\n')
 
-/** Whether nobody has written into a template yet: every line of the notes is one of the template's. */
+/** Whether nobody has written into a template yet: every line of the notes comes from the template. */
 export function isBare(notes: string, template: string): boolean {
   const known = new Set(template.split('\n').map((line) => line.trim()))
   return notes.split('\n').every((line) => known.has(line.trim()) || line.trim() === '')
 }
 
-/** What somebody wrote: without the lines that say what belongs where, and without headings that have nothing under them. */
+/** What someone wrote: without the lines that say what belongs where, and without headings with nothing under them. */
 export function withoutTemplate(notes: string, template: string): string {
   const known = new Set(
     splitSections(template).flatMap(({ lines }) =>
