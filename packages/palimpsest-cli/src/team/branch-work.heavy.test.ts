@@ -65,8 +65,12 @@ async function committed({ side }: Repository, files: { readonly [name: string]:
   return done.head
 }
 
-async function merge({ main }: Repository, commit: string): ReturnType<typeof mergeWork> {
-  return await mergeWork(main, { commit, branch: 'side', subject: 'Merge it' }, USER, env)
+async function merge(
+  { main }: Repository,
+  commit: string,
+  subject = 'Merge it',
+): ReturnType<typeof mergeWork> {
+  return await mergeWork(main, { commit, branch: 'side', subject }, USER, env)
 }
 
 test('finished work becomes a commit of its branch, and the leader merges it', async () => {
@@ -79,7 +83,21 @@ test('finished work becomes a commit of its branch, and the leader merges it', a
   expect(await readFile(join(main, 'a.txt'), 'utf8')).toBe('changed\n')
   expect(await readFile(join(main, 'b.txt'), 'utf8')).toBe('of the user, not committed\n')
   expect(git('log', '-1', '--format=%s %p').split(' ')).toHaveLength(4)
-  expect(await merge(repository, commit)).toEqual({ kind: 'nothing' })
+})
+
+test('a merge that nobody could write down is found again; work that changed nothing is not taken for merged', async () => {
+  const repository = await createRepository()
+  const { main, git } = repository
+  const commit = await committed(repository, { 'a.txt': 'changed\n' })
+  const subject = 'Merge task 1 by ada:  two  spaces \n\n# and a line\n'
+  const merged = await merge(repository, commit, subject)
+  expect(merged).toEqual({ kind: 'merged', head: git('rev-parse', 'HEAD') })
+  git('commit', '-q', '--allow-empty', '-m', 'The user goes on')
+  expect(await merge(repository, commit, subject)).toEqual(merged)
+  expect(await merge(repository, commit, 'Merge task 2 by ada: nothing to do')).toEqual({ kind: 'nothing' })
+  const start = git('rev-parse', `${commit}~`)
+  expect(await merge(repository, start, subject)).toEqual({ kind: 'nothing' })
+  expect(await readFile(join(main, 'a.txt'), 'utf8')).toBe('changed\n')
 })
 
 test('what the user has not committed stands in the way, and stays as it is', async () => {

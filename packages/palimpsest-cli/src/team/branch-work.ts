@@ -102,8 +102,9 @@ export interface MergeWish {
 }
 
 export type Merged =
+  /** By this call, or by one before it whose process died before it could say so. */
   | { readonly kind: 'merged'; readonly head: string }
-  /** The commit is here already. */
+  /** The commit is here already, and was not merged for this work. */
   | { readonly kind: 'nothing' }
   /** Both sides changed these files. Nothing was changed here. */
   | { readonly kind: 'conflict'; readonly files: readonly string[] }
@@ -122,15 +123,34 @@ export async function mergeWork(
   const top = await gitIn(cwd, env)('rev-parse', '--show-toplevel')
   if (!top.ok) return { kind: 'failed', why: top.why }
   const git = gitIn(top.text.trim(), env, asUser(user))
-  if ((await git('merge-base', '--is-ancestor', commit, 'HEAD')).ok) return { kind: 'nothing' }
+  const message = asArgument(`${subject}\n\nMerges ${branch}.`)
+  if ((await git('merge-base', '--is-ancestor', commit, 'HEAD')).ok) {
+    return isShort ? { kind: 'nothing' } : await findMerge(git, commit, message)
+  }
   const inTheWay = await findInTheWay(git, top.text.trim(), commit)
   if (!inTheWay.ok) return { kind: 'failed', why: inTheWay.why }
   if (inTheWay.what.length > 0) return { kind: 'in-the-way', files: inTheWay.what }
-  const message = asArgument(`${subject}\n\nMerges ${branch}.`)
   const ran = await git('merge', isShort ? '--ff' : '--no-ff', ...MERGE, '-m', message, commit)
   const head = await git('rev-parse', '--verify', 'HEAD')
   if (ran.ok && head.ok) return { kind: 'merged', head: head.text.trim() }
   return await undoMerge(git, commit, ran.ok ? 'git does not say where it stands' : ran.why)
+}
+
+/** The merge of this commit under this message, if there is one. */
+async function findMerge(git: ReturnType<typeof gitIn>, commit: string, message: string): Promise<Merged> {
+  const merges = await git('log', '--merges', '-z', '--format=%H %P%n%B', `${commit}..HEAD`)
+  for (const merge of partsOf(merges)) {
+    const [ids = '', ...lines] = merge.split('\n')
+    const [head, , merged] = ids.split(' ')
+    const isSame = words(lines.join('\n')) === words(message)
+    if (head !== undefined && merged === commit && isSame) return { kind: 'merged', head }
+  }
+  return { kind: 'nothing' }
+}
+
+/** Git changes the white space of messages. */
+function words(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
 }
 
 /** Only undoes a merge that began here. Another running git holds the index for a moment. */
