@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { parseSync } from 'oxc-parser'
+
 // The measure of the replay is frozen: figures are compared over months, so what they mean must not move. `MEASURE` holds the hash of
-// its files. A change needs a decision record that says why, a new hash, and a new run of `bench/replay/run.ts`.
+// the code in its files; comments are not part of it. A change needs a decision record that says why, a new hash, and a new run of
+// `bench/replay/run.ts`.
 //   node bench/replay/measure-hash.ts            prints the hash
 //   node bench/replay/measure-hash.ts --write    freezes the measure as it is
 
@@ -29,7 +32,7 @@ export function measureFiles(): string[] {
   return [...own, ...AROUND].toSorted()
 }
 
-/** As if the replay lay right under `src`, where it was frozen: its place in the tree is no part of the measure. */
+/** As if the replay lay right under `src`, where it was frozen: its place in the tree is not part of the measure. */
 export function readMeasureFile(name: string): string {
   const outside = '../'.repeat(name.split('/').length)
   return readFileSync(join(FOLDER, name), 'utf8').replaceAll(`from '${outside}../`, `from '${outside}`)
@@ -37,8 +40,20 @@ export function readMeasureFile(name: string): string {
 
 export function measureHash(read: (name: string) => string = readMeasureFile): string {
   const hash = createHash('sha256')
-  for (const name of measureFiles()) hash.update(`${name}\n${read(name)}\n`)
+  for (const name of measureFiles()) hash.update(`${name}\n${withoutComments(name, read(name))}\n`)
   return hash.digest('hex')
+}
+
+/** The code, line by line, without comments and the blank lines they leave. */
+function withoutComments(name: string, text: string): string {
+  const ends = [{ start: text.length, end: text.length }]
+  const gaps = [...parseSync(name, text).comments, ...ends]
+  const kept = gaps.map(({ start }, index) => text.slice(gaps[index - 1]?.end ?? 0, start)).join('')
+  return kept
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '')
+    .join('\n')
 }
 
 export function frozenHash(): string {
