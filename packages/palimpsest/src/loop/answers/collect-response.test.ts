@@ -4,7 +4,12 @@ import { ProviderError } from '../../errors.ts'
 import type { ModelEvent } from '../../ports.ts'
 import type { Block } from '../../wire/message.ts'
 import type { StopReason } from '../../wire/response.ts'
-import { ANSWER_CHARS_MAX, collectResponse, nothingGathered, type CollectedResponse } from './collect-response.ts'
+import {
+  ANSWER_CHARS_MAX,
+  collectResponse,
+  nothingGathered,
+  type CollectedResponse,
+} from './collect-response.ts'
 
 test('the input of a call is kept as the very text the model wrote', async () => {
   const { json, response } = await collect([
