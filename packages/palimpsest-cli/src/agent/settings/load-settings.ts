@@ -115,7 +115,7 @@ export function parseSettings(text: string, path: string, origin: Origin): ReadS
     return value === undefined ? { problems } : { value, problems }
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
-    const message = `this is not valid JSON: ${error.message}. Nothing of the file is used until it is fixed`
+    const message = `this is not valid JSON: ${error.message}. Palimpsest does not start until it is fixed`
     return { problems: [{ file: path, line: lineAt(text, error.at), severity: 'error', message }] }
   }
 }

@@ -219,25 +219,25 @@ describe('settings', () => {
     [
       '{\n  // no\n}',
       [
-        'error s.json:2: this is not valid JSON: comments are not allowed. Nothing of the file is used until it is fixed',
+        'error s.json:2: this is not valid JSON: comments are not allowed. Palimpsest does not start until it is fixed',
       ],
     ],
     [
       '{"a": 1,\n}',
       [
-        'error s.json:2: this is not valid JSON: a comma stands before the end. Nothing of the file is used until it is fixed',
+        'error s.json:2: this is not valid JSON: a comma stands before the end. Palimpsest does not start until it is fixed',
       ],
     ],
     [
       '{"a": "\n"}',
       [
-        'error s.json:1: this is not valid JSON: the string does not end on its line. Nothing of the file is used until it is fixed',
+        'error s.json:1: this is not valid JSON: the string does not end on its line. Palimpsest does not start until it is fixed',
       ],
     ],
     [
       '{"a": 1} x',
       [
-        'error s.json:1: this is not valid JSON: "x" begins no value. Nothing of the file is used until it is fixed',
+        'error s.json:1: this is not valid JSON: "x" begins no value. Palimpsest does not start until it is fixed',
       ],
     ],
     ['', []],
