@@ -164,6 +164,10 @@ const READER = `${LIBRARY}/node/files/plain-file.ts`
 /** They wait for ever where a pipe lies in the place of a file. */
 const READING = ['readFile', 'readFileSync', 'createReadStream', 'openAsBlob']
 
+/** The member of the thresholds at which a window counts as full; what reads it says so by itself. Only these may. */
+const FULL_MARK = 'auto'
+const DECIDES_FULLNESS = `${LIBRARY}/situation/`
+
 interface Violation {
   readonly rule: keyof typeof RULES
   readonly where: string
@@ -180,6 +184,16 @@ const EXCEPTIONS: readonly {
     rule: 'cycle',
     where: 'packages/palimpsest/src/transcript/pair-up.ts',
     reason: 'types only: what the fold carries is declared beside the fold',
+  },
+  {
+    rule: 'fullness',
+    where: `${CLI}/flags/stated-flags.ts`,
+    reason: 'the switch of automatic compaction has the same name; it is no threshold',
+  },
+  {
+    rule: 'fullness',
+    where: `${CLI}/run/window-settings.ts`,
+    reason: 'the switch of automatic compaction has the same name; it is no threshold',
   },
 ]
 
@@ -198,6 +212,8 @@ const RULES = {
   process: 'processes are started in one place, with an environment that holds no key',
   reading: 'files are read in one place, which opens plain files alone and never waits for a pipe',
   environment: 'only the main file of the CLI reads the environment and the arguments',
+  fullness:
+    'situation/is-full.ts says when a window is full: all others ask it, and none reads the threshold',
   'folder size': `a folder has at most ${FOLDER_FILES_MAX} source files, the engine ${ENGINE_FILES_MAX}`,
   'file size': `a file has at most ${FILE_LINES_MAX} lines`,
   'function size': `a function has at most ${FUNCTION_LINES_MAX} lines`,
@@ -326,6 +342,16 @@ describe('the rules bite', () => {
       "import { createReadStream, statSync } from 'node:fs'",
       'reading: packages/palimpsest/src/node/a.ts',
     ],
+    [
+      'engine/a.ts',
+      'export const x = (a) => a.thresholds.auto',
+      'fullness: packages/palimpsest/src/engine/a.ts',
+    ],
+    [
+      'engine/a.ts',
+      'export const x = ({ limits: { auto: at } }) => at',
+      'fullness: packages/palimpsest/src/engine/a.ts',
+    ],
     ['node/session-manager.ts', '', 'name: packages/palimpsest/src/node/session-manager.ts'],
     ['wire/utils/a.ts', '', 'name: packages/palimpsest/src/wire/utils/a.ts'],
     ['wire/a.ts', lines(FILE_LINES_MAX + 1), 'file size: packages/palimpsest/src/wire/a.ts'],
@@ -354,6 +380,8 @@ describe('the rules bite', () => {
     ['lab/replay/a.ts', "import { x } from '../../layers/2-micro-compaction/stand-in.ts'"],
     ['engine/a.ts', 'export const x = (at: number) => new Date(at).toISOString()'],
     ['engine/a.ts', 'export const x = ports.process'],
+    ['engine/a.ts', 'export const x = (size) => ({ auto: size })'],
+    ['situation/a.ts', 'export const x = (thresholds) => thresholds.auto'],
     ['node/database.ts', ''],
   ])('not on %s with %j', (path, text) => {
     expect(brokenIn([[path, text]])).toEqual([])
@@ -586,6 +614,9 @@ function purityOf(source: SourceInfo): Violation[] {
   const environment = ['process.env', 'process.argv'].filter((name) => source.mentions.has(name))
   return [
     ...impure.map((name) => ({ rule: 'pure' as const, where, what: name })),
+    ...(source.reads.has(FULL_MARK) && !where.startsWith(DECIDES_FULLNESS)
+      ? [{ rule: 'fullness' as const, where, what: `it reads ${FULL_MARK}: ask fullAt` }]
+      : []),
     ...(where === STARTER ? [] : processesOf(source)),
     ...(where === READER || where === `${CLI}/main.ts` ? [] : readingOf(source)),
     ...(where === `${CLI}/main.ts`

@@ -36,6 +36,8 @@ export interface SourceInfo {
   readonly functions: readonly FunctionSize[]
   /** Free names and dotted pairs of names: `process`, `process.env`, `Math.random`, `new Date()`. */
   readonly mentions: ReadonlySet<string>
+  /** Members that are read of any value: `auto` of `a.auto`, of `a['auto']`, and of `const { auto } = a`. */
+  readonly reads: ReadonlySet<string>
 }
 
 export function readSources(): readonly SourceInfo[] {
@@ -65,7 +67,7 @@ export function describeSource(path: string, source: SourceFile): SourceInfo {
     isTest,
     lines: source.text.trimEnd().split('\n').length,
     ...(isTest && !IMPORTS_INSIDE.test(source.text)
-      ? { imports: importsAtTop(path, source), functions: [], mentions: new Set<string>() }
+      ? { imports: importsAtTop(path, source), functions: [], mentions: new Set<string>(), reads: new Set() }
       : describeTree(path, source)),
   }
 }
@@ -85,18 +87,20 @@ function targetOf(path: string, specifier: string): Pick<Import, 'path'> {
 function describeTree(
   path: string,
   source: SourceFile,
-): Pick<SourceInfo, 'imports' | 'functions' | 'mentions'> {
+): Pick<SourceInfo, 'imports' | 'functions' | 'mentions' | 'reads'> {
   const imports: Import[] = []
   const functions: FunctionSize[] = []
   const mentions = new Set<string>()
+  const reads = new Set<string>()
   const addFunction = functionsInto(functions, source.text)
   walk(source.program, (node, field) => {
     const specifier = specifierOf(node)
     if (specifier !== undefined) imports.push(importOf(path, specifier, node))
     addFunction(node)
     addMentions(mentions, node, field)
+    for (const name of membersReadBy(node)) reads.add(name)
   })
-  return { imports, functions, mentions }
+  return { imports, functions, mentions, reads }
 }
 
 function importOf(path: string, specifier: string, node: SyntaxNode): Import {
@@ -155,6 +159,21 @@ function addMentions(mentions: Set<string>, node: SyntaxNode, field: string | un
   if (node.type === 'NewExpression' && isIdentifier(callee) && childrenOf(node, 'arguments').length === 0) {
     mentions.add(`new ${callee.name}()`)
   }
+}
+
+function membersReadBy(node: SyntaxNode): readonly string[] {
+  switch (node.type) {
+    case 'MemberExpression':
+      return nameOrValue(childOf(node, 'property'))
+    case 'ObjectPattern':
+      return childrenOf(node, 'properties').flatMap((one) => nameOrValue(childOf(one, 'key')))
+    default:
+      return []
+  }
+}
+
+function nameOrValue(node: SyntaxNode | undefined): readonly string[] {
+  return [stringOf(node, 'name') ?? stringOf(node, 'value') ?? []].flat()
 }
 
 function isIdentifier(value: unknown): value is SyntaxNode & { name: string } {
