@@ -168,6 +168,31 @@ const READING = ['readFile', 'readFileSync', 'createReadStream', 'openAsBlob']
 const FULL_MARK = 'auto'
 const DECIDES_FULLNESS = `${LIBRARY}/situation/`
 
+/** Members that are there or not, by a condition: a reader must run them in his head. This number only shrinks. */
+const CONDITIONAL_SPREADS = 201
+const NO_SPREADS = 'declare the member as `name?: T | undefined` and pass on the value, undefined or not'
+
+const TYPE_FIELDS_MAX = 24
+const LARGE_TYPE_FIELDS = 16
+/** Types with more fields of their own than that. This list only shrinks: what travels together in them is a thing without a name. */
+const LARGE_TYPES: { readonly [where: string]: number } = {
+  [`${CLI}/agent/paths/access.ts#Access`]: 19,
+  [`${CLI}/commands/context.ts#ContextDocument`]: 19,
+  [`${CLI}/run/prepare-run.ts#PreparedRun`]: 19,
+  [`${CLI}/run/set-scene.ts#RunWishes`]: 21,
+  [`${CLI}/run/set-scene.ts#Scene`]: 24,
+  [`${CLI}/tui/screen/screen-state.ts#ScreenState`]: 17,
+  [`${CLI}/tui/ui.ts#Ui`]: 20,
+  [`${LIBRARY}/conversation/conversation-setup.ts#ConversationSetup`]: 24,
+  [`${LIBRARY}/lab/replay/row.ts#Row`]: 23,
+  [`${LIBRARY}/lab/simulator/switches.ts#Switches`]: 21,
+  [`${LIBRARY}/layers/4-compaction/policy.ts#CompactionPolicy`]: 17,
+  [`${LIBRARY}/loop/run-turn.ts#TurnSetup`]: 17,
+  [`${LIBRARY}/wire/request.ts#MessagesRequest`]: 27,
+}
+/** Not ours: the fields of the Messages API. */
+const OF_OTHERS = [`${LIBRARY}/wire/request.ts#MessagesRequest`]
+
 interface Violation {
   readonly rule: keyof typeof RULES
   readonly where: string
@@ -262,6 +287,47 @@ describe('the architecture', () => {
     const library = sources.filter((source) => inside(source.path) !== undefined)
     expect(library.length).toBeGreaterThan(20)
   })
+})
+
+describe('what may only shrink', () => {
+  const shipped = sources.filter(({ path, isTest }) => path.startsWith('packages/') && !isTest)
+
+  test('is the number of conditional spreads in objects', () => {
+    const count = shipped.reduce((sum, { conditionalSpreads }) => sum + conditionalSpreads, 0)
+    const cure = count > CONDITIONAL_SPREADS ? NO_SPREADS : `fewer than before: set the number to ${count}`
+    expect({ count, cure }).toEqual({ count: CONDITIONAL_SPREADS, cure })
+  })
+
+  test(`is the list of types with more than ${LARGE_TYPE_FIELDS} fields; none has more than ${TYPE_FIELDS_MAX}`, () => {
+    const large = shipped.flatMap(largeTypesOf)
+    const cure = 'split what grew; write down what shrank'
+    expect({ large, cure }).toEqual({ large: Object.entries(LARGE_TYPES), cure })
+    const ours = large.filter(([where]) => !OF_OTHERS.includes(where))
+    expect(ours.filter(([, fields]) => fields > TYPE_FIELDS_MAX)).toEqual([])
+  })
+
+  test.each([
+    ['const x = { ...(a && { b }), ...(a ? { b } : {}), ...(a === undefined ? {} : { a }) }', 3],
+    ['const x = { ...(a ? { b } : { c }), ...a, ...(a ?? {}) }; const y = [...(a ? [b] : [])]', 0],
+  ])('%s has %i', (text, count) => {
+    expect(describeSource(`${LIBRARY}/a.ts`, parseSource('a.ts', text)).conditionalSpreads).toBe(count)
+  })
+
+  test.each([
+    ['an object inside of an interface', `export interface A { b: { ${fields(17)} } }`, ['A']],
+    ['a part of an alias', `interface A { a: 1 }; type B = A & { ${fields(17)} }`, ['B']],
+    ['a parameter', `function f(x: { ${fields(17)} }) {}`, ['f']],
+    ['no declaration', `const x: { ${fields(17)} } = y`, ['a type without a name']],
+    ['fewer fields', `interface A { ${fields(16)} }`, []],
+  ])('a large type is named by where it stands: %s', (_what, text, names) => {
+    const path = `${LIBRARY}/a.ts`
+    const found = largeTypesOf(describeSource(path, parseSource(path, text)))
+    expect(found).toEqual(names.map((name) => [`${path}#${name}`, 17]))
+  })
+
+  function fields(count: number): string {
+    return Array.from({ length: count }, (_, i) => `f${i}: 1`).join('; ')
+  }
 })
 
 describe('the rules bite', () => {
@@ -436,6 +502,12 @@ describe('a folder', () => {
     ])
   })
 })
+
+function largeTypesOf({ path, types }: SourceInfo): [where: string, fields: number][] {
+  return types
+    .filter(({ fields }) => fields > LARGE_TYPE_FIELDS)
+    .map(({ name, fields }) => [`${path}#${name}`, fields])
+}
 
 function brokenIn(files: readonly (readonly [string, string])[]): string[] {
   const all = files.map(([name, text]) => {
