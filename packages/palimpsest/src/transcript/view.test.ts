@@ -211,6 +211,41 @@ test('a kept head stands before its summary and keeps its bytes', () => {
   expect(sent(view).map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
 })
 
+test('(V1) a call that a copy brings back with its result waits for no other', () => {
+  const meta = { trigger: 'manual' as const, preTokens: 100 }
+  const boundary = { kind: 'boundary' as const, attachments: [], logicalParent: 'x', meta }
+  const copyOf = (entry: MessageEntry): MessageEntry => ({
+    ...entry,
+    id: `copy-${entry.id}`,
+    part: 'kept',
+    copyOf: entry.id,
+  })
+  const [call, answered] = [answer('a', 'r', [use('t')]), result('x', 't', 'one')]
+  const view = viewOf([
+    said('u', 'go'),
+    call,
+    answered,
+    // Keeps the call without its result.
+    {
+      ...place('b'),
+      ...boundary,
+      summary: ['s'],
+      keeps: 'head',
+      kept: { head: 'u', tail: 'a', anchor: 's' },
+    },
+    { ...said('s', 'summary'), part: 'summary' },
+    { ...place('c'), ...boundary, summary: ['d'], keeps: 'tail', copies: ['copy-a', 'copy-x'] },
+    { ...said('d', 'summary'), part: 'summary' },
+    copyOf(call),
+    copyOf(answered),
+  ])
+  expect(sent(view).slice(1)).toEqual([
+    { role: 'assistant', content: [use('t')] },
+    { role: 'user', content: [resultBlock('t', 'one')] },
+  ])
+  expect([...view.open.keys()]).toEqual([])
+})
+
 test('(V5) unknown blocks, odd numbers and message fields pass through byte for byte', () => {
   const json =
     '{"role":"user","content":[{"type":"hologram","z":1.0,"7":12345678901234567890,"a":"\\u0041"}],"clear_at":"never"}'

@@ -257,11 +257,13 @@ function replaceNodesFrom(view: View, index: number, nodes: readonly ViewNode[])
   changeFrom(view, index + (same < 0 ? paired.nodes.length : same))
   view.nodes.length = index
   for (const node of paired.nodes) view.nodes.push(node)
-  // A call that is gone or replaced waits for no result.
+  // A call that is gone or replaced waits for no result; nor does one whose result has come back with it.
   for (const [use, owner] of view.open) {
-    const answer = view.nodes.findLast((node) => node.source.id === owner)
-    if (!answer?.blocks.some(({ block }) => isBlock(block, 'tool_use') && block.id === use))
-      view.open.delete(use)
+    const place = view.nodes.findLastIndex((node) => node.source.id === owner)
+    const isThere = view.nodes[place]?.blocks.some(
+      ({ block }) => isBlock(block, 'tool_use') && block.id === use,
+    )
+    if (!isThere || place >= index) view.open.delete(use)
   }
   for (const [use, owner] of paired.open) view.open.set(use, owner)
 }
