@@ -61,7 +61,7 @@ test.each([
     ['-p', 'a', '--base-url', 'file:///etc/passwd'],
     /^--base-url "file:\/\/\/etc\/passwd" must be an http or https address/,
   ],
-  [['-p', 'a', '--base-url', 'http://me:pw@host'], /^--base-url .* must .* without user name and password/],
+  [['-p', 'a', '--base-url', 'http://me:pw@host'], /^--base-url .* must .* without a user name and password/],
   [['-p', 'a', '--cwd', 'nowhere'], /^--cwd .*nowhere: there is no such folder$/],
   [['-p', 'a', '--add-dir', '.', '--add-dir', 'nowhere'], /^--add-dir .*nowhere: there is no such folder$/],
   [['-p', 'a', '--allowedTools', 'Read', 'Bash('], /^unexpected argument "Bash\("/],
@@ -70,7 +70,7 @@ test.each([
   [['-p', 'a', '--cwd', 'notes.txt'], /^--cwd .*notes.txt: there is no such folder$/],
   [
     ['-p', 'a', '--settings', 'none.json'],
-    /^.*none\.json: the settings cannot be read: there is no such file\. Check the path$/,
+    /^.*none\.json: cannot read the settings: there is no such file\. Check the path$/,
   ],
   [['-p', 'a', '--settings', 'broken.json'], /^.*broken\.json:1: this is not valid JSON: /],
   [['-p', 'a', '--continue'], /^no session in this folder yet; /],

@@ -69,7 +69,7 @@ test('the bundle tells that keys and addresses are set, never what they are, and
   const bundle = await readFile(join(folder, 'bundle.json'), 'utf8')
   expect(exit).toBe(1)
   expect(out).toContain(
-    'BAD   model           ANTHROPIC_BASE_URL "http://…@internal.example" must be an http or https address, without user name and password',
+    'BAD   model           ANTHROPIC_BASE_URL "http://…@internal.example" must be an http or https address without a user name and password',
   )
   expect(out).not.toContain('user:password')
   expect(bundle).not.toMatch(/sk-secret-key|user:password|hush/)

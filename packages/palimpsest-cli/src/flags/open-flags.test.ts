@@ -123,7 +123,7 @@ describe('the address of the service', () => {
       const { reports, opened } = await open({ env: { PALIMPSEST_FLAGS_URL: url } })
       expect(opened.remote).toBeUndefined()
       expect(reports).toEqual([
-        'PALIMPSEST_FLAGS_URL must be an http or https address, without user name and password. It is ignored',
+        'PALIMPSEST_FLAGS_URL must be an http or https address without a user name and password. It is ignored',
       ])
     },
   )

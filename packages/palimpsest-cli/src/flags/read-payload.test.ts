@@ -25,7 +25,7 @@ describe('a payload', () => {
       'this is not valid JSON: the string does not end on its line',
       2,
     ],
-    ['{"features": {}} x', 'this is not valid JSON: "x" begins no value', 1],
+    ['{"features": {}} x', 'this is not valid JSON: "x" cannot start a value', 1],
     ['[1]', 'this is no payload: it must be an object with "features"', undefined],
     ['{}', 'the payload must hold "features": {"name": {"defaultValue": …}}', undefined],
     ['{"features": []}', 'the payload must hold "features": {"name": {"defaultValue": …}}', undefined],

@@ -169,7 +169,7 @@ describe('a flag service', () => {
       () => new Response('{"features": {"micro-batch": {"def'),
       'this is not valid JSON: the string does not end on its line',
     ],
-    ['a web page', () => new Response('<html>'), 'this is not valid JSON: "<" begins no value'],
+    ['a web page', () => new Response('<html>'), 'this is not valid JSON: "<" cannot start a value'],
     ['empty', () => new Response(''), 'this is not valid JSON: the text ends too early'],
     ['of wrong types', () => payload({ 'micro-batch': 'yes' }), '"micro-batch" must be true or false'],
     [
