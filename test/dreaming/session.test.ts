@@ -97,7 +97,7 @@ describe('a dream beside a session', () => {
     const shown = await run('/tasks')
     expect(shown).toContain(`1) ${id}  dream  running`)
     expect(shown.match(/l\) Look again/g)).toHaveLength(2)
-    expect(shown).toContain('the dream was ended; nothing changed')
+    expect(shown).toContain('the dream was stopped; nothing changed')
     await ended
     expect(status().state).toBe('killed')
     expect(await run(`/tasks kill ${id}`)).toContain(`${id} has ended already`)
@@ -107,7 +107,7 @@ describe('a dream beside a session', () => {
     await conversation.close()
     bench.script(text('Hi.'), text('Hi.'))
     const starts = [await bench.run(['-p', 'Hello']), await bench.run(['-p', 'Hello'])]
-    expect(starts.map(({ err }) => err.includes('the dream was ended; nothing changed'))).toEqual([
+    expect(starts.map(({ err }) => err.includes('the dream was stopped; nothing changed'))).toEqual([
       true,
       false,
     ])
@@ -120,7 +120,7 @@ describe('a dream beside a session', () => {
     expect(await run('/dream')).toContain('dreaming; /tasks shows it')
     const first = await dream()
     await until(() => bench.asked('dream').length === 1)
-    expect(await run(`/tasks kill ${first.id}`)).toContain('the dream was ended; nothing changed')
+    expect(await run(`/tasks kill ${first.id}`)).toContain('the dream was stopped; nothing changed')
     expect(await run('/dream')).toContain('dreaming; /tasks shows it')
     const second = await dream(2)
     expect(await run('/tasks kill nobody')).toContain('no task "nobody"')

@@ -71,7 +71,7 @@ test('what an edit came to is in `context`, as it was billed', async () => {
     expect(realised.rewrite_usd > 0).toBe(realised.rewrite_tokens > 0)
   }
   expect((await bench.run(['context'])).out).toMatch(
-    /\d+ tokens less in the next request; \d+ written again for \$\d/,
+    /\d+ fewer tokens in the next request; \d+ written again for \$\d/,
   )
 })
 

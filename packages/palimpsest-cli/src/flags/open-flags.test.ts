@@ -138,7 +138,7 @@ test('a problem is told once, however often it comes', async () => {
     await writeFile(path, '{ ')
     readOne(opened)
   }
-  expect(reports).toEqual([`${path}:1: this is not valid JSON: the text ends too early. It changes nothing`])
+  expect(reports).toEqual([`${path}:1: this is not valid JSON: the text ends too early. It is ignored`])
 })
 
 test('says whether values depend on the session', async () => {

@@ -148,7 +148,7 @@ async function agents(words: string, place: CommandPlace): Promise<undefined> {
 async function compact(instructions: string, place: CommandPlace): Promise<undefined> {
   const { conversation, follow, interruptible, ui } = place
   if (!conversation.prepared.reading().compactEnabled)
-    return note('DISABLE_COMPACT is set: nothing is compacted. Unset it', place)
+    return note('not compacted, because DISABLE_COMPACT is set. Unset it', place)
   ui.setLive({ activity: 'Compacting' })
   await interruptible(async (signal) => {
     const result = await follow(conversation.compact({ instructions: instructions || undefined }, signal))
