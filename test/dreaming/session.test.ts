@@ -84,7 +84,7 @@ describe('a dream beside a session', () => {
     const bench = await due()
     bench.simulator.addSteps([HELLO, SILENT, HELLO])
     const { say, dream, conversation, run, answer } = await hosted(bench)
-    expect(await run('/tasks')).toContain('there are no background tasks')
+    expect(await run('/tasks')).toContain('no background tasks')
     await say('One')
     const { id, ended, status } = await dream()
     expect(conversation.facts.task).toBe('running: dream')
@@ -100,7 +100,7 @@ describe('a dream beside a session', () => {
     expect(shown).toContain('the dream was stopped; nothing changed')
     await ended
     expect(status().state).toBe('killed')
-    expect(await run(`/tasks kill ${id}`)).toContain(`${id} has ended already`)
+    expect(await run(`/tasks kill ${id}`)).toContain(`${id} has already ended`)
     expect(await bench.lock()).toBeUndefined()
     // What it asked for is paid for.
     expect(await run('/cost')).toMatch(/dream \$0\.\d+[^]* is estimated/)

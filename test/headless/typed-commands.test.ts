@@ -79,7 +79,7 @@ test('/cost day sets what a day may cost, here and from now on, and takes it awa
   expect(await run('/cost day 2.5')).toContain('of at most $2.5 a day (setting limits.dailyCostUsd)')
   expect(conversation.prepared.day.maxUsd()).toBe(2.5)
   expect(await run('/cost day off')).toContain('sets a limit')
-  expect(await run('/cost two dollars')).toContain('! say /cost day 5')
+  expect(await run('/cost two dollars')).toContain('! type /cost day 5')
   await conversation.close()
 })
 

@@ -141,7 +141,7 @@ async function agents(words: string, place: CommandPlace): Promise<undefined> {
   const [what = '', name = ''] = words.split(/\s+/)
   if (what === 'create') return await createType(name, place)
   if (what === 'edit') return await editType(name, place)
-  if (what !== '') return note('say /agents, /agents create [NAME] or /agents edit NAME', place)
+  if (what !== '') return note('type /agents, /agents create [NAME] or /agents edit NAME', place)
   return printRows(await agentRows(place), place)
 }
 
@@ -154,7 +154,7 @@ async function compact(instructions: string, place: CommandPlace): Promise<undef
     const result = await follow(conversation.compact({ instructions: instructions || undefined }, signal))
     if (result.kind === 'compacted') ui.show([[]])
     else note(result.why, place)
-  }, 'cancelled: the conversation is as it was')
+  }, 'cancelled: the conversation is unchanged')
   return undefined
 }
 
@@ -179,7 +179,7 @@ async function cost(place: CommandPlace): Promise<undefined> {
       ...(parts.length > 1 ? [parts.join(', ')] : []),
       ...(estimatedUsd > 0
         ? [
-            `of that $${estimatedUsd.toFixed(4)} is estimated: the provider tells no bill for an answer that was stopped`,
+            `$${estimatedUsd.toFixed(4)} of that is estimated: the provider does not report the cost of an answer that was stopped`,
           ]
         : []),
       hits,
@@ -193,7 +193,7 @@ async function cost(place: CommandPlace): Promise<undefined> {
 /** `day 5`: the limit from now on, in every session. */
 async function limitDay(words: string, place: CommandPlace): Promise<undefined> {
   const [, typed = ''] = /^day\s+\$?(\d+(?:\.\d+)?|off)$/.exec(words) ?? []
-  if (typed === '') return note('say /cost day 5 for at most $5 a day, or /cost day off', place)
+  if (typed === '') return note('type /cost day 5 for at most $5 a day, or /cost day off', place)
   const usd = typed === 'off' ? undefined : Number(typed)
   const { day } = place.conversation.prepared
   await setOwnDailyLimit(palimpsestHome(place.world), usd)
@@ -212,7 +212,7 @@ async function undo(typed: string, place: CommandPlace): Promise<undefined> {
   const removals = place.conversation.log().filter(isRemoval)
   if (removals.length === 0) return note('nothing was removed from the window yet', place)
   const found = findById(typed, removals, 'removals')
-  if (!found) return note('undo which? /context lists removals by id', place)
+  if (!found) return note('Undo which removal? /context lists their ids', place)
   await undoRemoval(found.id, place)
   return undefined
 }
