@@ -92,7 +92,7 @@ describe('a dream beside a session', () => {
     await until(() => bench.asked('dream').length === 1)
     expect(status().state).toBe('starting')
     expect((await bench.lock())?.isEmpty).toBe(false)
-    expect(await run('/dream')).toMatch(/not now: process \d+ on .+ consolidates since /)
+    expect(await run('/dream')).toMatch(/not now: process \d+ on .+ has been consolidating since /)
     answer('1', 'l', 'e')
     const shown = await run('/tasks')
     expect(shown).toContain(`1) ${id}  dream  running`)
@@ -179,7 +179,7 @@ describe('a dream beside a session', () => {
     await first.ended
     expect(first.status()).toMatchObject({
       state: 'failed',
-      text: expect.stringMatching(/somebody wrote to the memories meanwhile; it is tried again/),
+      text: expect.stringMatching(/the memories changed meanwhile; Palimpsest will try again/),
     })
     await say('Two')
     expect(tasks.list()).toHaveLength(1)

@@ -218,7 +218,7 @@ async function expectKept(bench: Bench, lines: readonly JsonObject[]): Promise<v
   expect(summaryRequest(bench)).toContain('mind the gap')
   expect(await bench.run(['compact'], { env: small })).toMatchObject({
     exit: 1,
-    err: 'palimpsest: Nothing was said since the last compaction.\n',
+    err: 'palimpsest: Nothing has been said since the last compaction.\n',
   })
   const restored = await bench.run(['restore', second], { env: small })
   expect(restored).toMatchObject({ exit: 0, out: expect.stringMatching(/^restored: \d+ characters/) })

@@ -335,7 +335,7 @@ function asRequest(request: object): ManagedRequest {
 
 /** Never called: without a model, nothing starts that needs one. */
 const asksNobody: StreamModel = () => {
-  throw new UsageError('This context was given no `send`.')
+  throw new UsageError('This context has no `send`.')
 }
 
 function readingOf(name: string, windowMax: number | undefined): WindowReading {
