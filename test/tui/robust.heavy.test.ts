@@ -169,7 +169,7 @@ describe('what goes wrong', () => {
     const told = await terminal.until(
       /is\s+not a session:\s+none\s+of\s+its\s+lines\s+is\s+JSON[^]*left · .*\$\d.* · \S+$/m,
     )
-    expect(told.match(/cannot be read/g)).toHaveLength(1)
+    expect(told.match(/cannot read/g)).toHaveLength(1)
     say(terminal, 'still here')
     await terminal.until(/letter · Esc/)
     terminal.type('n')
