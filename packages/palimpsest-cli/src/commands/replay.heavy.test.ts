@@ -137,7 +137,7 @@ describe('palimpsest replay', () => {
     expect(out).toContain('In brackets: a control, which judges the measure and is no strategy.')
     expect(out).toContain(`Size of each request: two.jsonl, ${ROUNDS.two + 1} steps`)
     expect(out).toMatch(/The most expensive of (?:all|palimpsest): palimpsest, step /)
-    expect(out).toMatch(/What each part brings: .*\n +cost +line +edit\nno-storage /)
+    expect(out).toMatch(/What each part contributes: .*\n +cost +line +edit\nno-storage /)
     expect(out).not.toContain('palimpsest-no-storage')
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(out).not.toContain('\u001B')
