@@ -158,7 +158,7 @@ async function openPlain(path: string, flags: number): Promise<FileHandle> {
 function partsBelow(home: string, path: string): readonly string[] {
   const below = relative(home, path)
   if (below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)) {
-    const text = `${path} leads out of ${home}, so nothing is written there. Remove the symbolic link or ".." in it`
+    const text = `${path} leads out of ${home}, and nothing is written there. Remove the symbolic link or ".." in it`
     throw new StorageError('no-permission', text)
   }
   return below === '' ? [] : below.split(sep)
