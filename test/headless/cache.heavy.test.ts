@@ -27,7 +27,9 @@ test('a prefix that changes between two runs is told in the stream and in `conte
     path: 'system.0',
     session_id: clean['session'],
   })
-  expect(err).toMatch(/^the prompt cache broke at system\.0: \d+ tokens were expected from it, \d+ came\n$/)
+  expect(err).toMatch(
+    /^the prompt cache broke at system\.0: \d+ tokens were expected from it, \d+ were read\n$/,
+  )
   const { cause, path, expected_tokens, read_tokens } = told[0] ?? {}
   const after = jsonObject((await bench.run(['context', '--json'])).out)
   expect(after['cache']).toMatchObject({

@@ -29,7 +29,7 @@ async function openTalk(typed: readonly string[] = []) {
 
 test('/export writes Markdown, a page, the transcript itself, or text', async () => {
   const { bench, conversation, run } = await openTalk()
-  expect(await run('/export a.md')).toContain('nothing was said yet')
+  expect(await run('/export a.md')).toContain('nothing has been said yet')
   await drive(conversation.say('What is in <a.txt>?', signal), () => undefined)
   const written = async (name: string): Promise<string> => {
     expect(await run(`/export ${name}`)).toContain(`written to ${join(bench.folder, name)}`)

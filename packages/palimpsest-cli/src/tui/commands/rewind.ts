@@ -19,7 +19,7 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
   const log = conversation.log()
   const said = saidMessages(log)
   const { from } = conversation.view()
-  if (said.length === 0) return note(from === null ? 'nothing was said yet' : BEHIND, place)
+  if (said.length === 0) return note(from === null ? 'nothing has been said yet' : BEHIND, place)
   const items = said.toReversed().map((entry) => ({
     label: toPrintable(saidText(entry).replaceAll('\n', ' ').slice(0, LABEL_CHARS)),
     value: entry.id,

@@ -210,7 +210,7 @@ function plan(place: CommandPlace): undefined {
 
 async function undo(typed: string, place: CommandPlace): Promise<undefined> {
   const removals = place.conversation.log().filter(isRemoval)
-  if (removals.length === 0) return note('nothing was removed from the window yet', place)
+  if (removals.length === 0) return note('nothing has been removed from the window yet', place)
   const found = findById(typed, removals, 'removals')
   if (!found) return note('Undo which removal? /context lists their ids', place)
   await undoRemoval(found.id, place)

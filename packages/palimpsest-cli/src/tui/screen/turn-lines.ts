@@ -311,5 +311,5 @@ function breakText({
   readTokens,
 }: Extract<LoopEvent, { type: 'cache-break' }>['break']): string | undefined {
   if (cause === 'unknown') return undefined
-  return `the prompt cache broke at ${path}: ${expectedTokens} tokens were expected from it, ${readTokens} came`
+  return `the prompt cache broke at ${path}: ${expectedTokens} tokens were expected from it, ${readTokens} were read`
 }
