@@ -22,7 +22,7 @@ export async function openHome(path: string): Promise<string> {
   } catch (error) {
     // Its parents were just created, so what is still missing cannot be created.
     if (hasCode(error, 'ENOENT')) throw new StorageError('no-permission', cannotMake(path), { cause: error })
-    throw toStorageError(error, 'create the folder', path)
+    throw toStorageError(error, 'make the folder', path)
   }
 }
 
@@ -32,7 +32,7 @@ export function notAHome(path: string, found: Stats): string {
 }
 
 function cannotMake(path: string): string {
-  return `cannot create the folder ${path}: no folder can be created there. Choose another PALIMPSEST_HOME`
+  return `cannot make the folder ${path}: no folder can be made there. Choose another PALIMPSEST_HOME`
 }
 
 /** Not `recursive`: in folders where none can be created (`/proc`), that never ends. */
@@ -58,7 +58,7 @@ export async function makeFolder(home: string, folder: string): Promise<string> 
     try {
       await mkdir(path, { mode: FOLDER_MODE })
     } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw toStorageError(error, 'create the folder', path)
+      if (!hasCode(error, 'EEXIST')) throw toStorageError(error, 'make the folder', path)
       // It may be a link, so check it before making the next part in it.
       await requireInside(home, path)
     }

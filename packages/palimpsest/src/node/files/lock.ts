@@ -68,7 +68,7 @@ async function takeAt(home: string, path: string, depth: number): Promise<Lock> 
     if (state !== 'gone' || depth === DEPTH_MAX) throw lockedBy(holder, state, path)
     if (await replaceStale(home, path, { stale: holder.token, content, depth })) return lock
   }
-  throw new StorageError('locked', `other processes keep taking ${path}. Try again later`)
+  throw new StorageError('locked', `${path} is taken and released all the time. Try again later`)
 }
 
 interface Replacement {

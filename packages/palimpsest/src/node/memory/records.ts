@@ -75,7 +75,7 @@ export function openRecords(home: string, memoryFolder: string): Records {
       const last = Number((await namesIn(home, folder)).at(-1)?.slice(0, NUMBER_DIGITS) ?? 0)
       const name = `${String(last + 1).padStart(NUMBER_DIGITS, '0')}${BEGUN}`
       if (!(await createExclusively(home, join(folder, name), `${JSON.stringify(record)}\n`)))
-        throw new StorageError('io', `${join(folder, name)} already exists. Move it away`)
+        throw new StorageError('io', `${join(folder, name)} is there already. Move it away`)
       return toBegun(name, record)
     },
   }
