@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 
 import type { Reporter, TestModule } from 'vitest/node'
 
-// Behind a run of many files: which took longest. A suite becomes slow one file at a time, and nobody sees it.
+// After a run of many files: which took longest. A suite becomes slow one file at a time, and nobody sees it.
 
 const SHOWN = 10
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 // `npm test`: the checks beside the tests, since the tests alone do not keep all cores busy. The tests are seen as they run. What the
 // checks say is shown when the tests have ended, so that a check that fails stands last.
 
-/** Compiler and linter end soon and hold a gigabyte: to clear up behind themselves takes half of their time. */
+/** Compiler and linter end soon and hold a gigabyte: clearing up after themselves takes half of their time. */
 const CHECKS_ENV = { GOGC: 'off', GOMEMLIMIT: '3GiB' }
 /** Each worker of the tests loads the same sources: the first ones compile them for those that come later. */
 const TESTS_ENV = {

@@ -121,7 +121,7 @@ function changePen(before: Pen, codes: string): Pen {
 
 const FOREGROUND_CODE = 38
 const BACKGROUND_CODE = 48
-/** Behind one of them: a number of the palette follows; else red, green and blue. */
+/** After one of them: a number of the palette follows; else red, green and blue. */
 const INDEXED = 5
 
 function withColour(pen: Pen, code: number, [kind, ...parts]: readonly number[]): Pen {

@@ -46,7 +46,7 @@ export interface Accuracy {
   readonly outputKnown: number
 }
 
-/** Requests behind a recorded compaction are left out: what the agent put in besides its summary is not in the log. */
+/** Requests after a recorded compaction are left out: what the agent put in besides its summary is not in the log. */
 export function measure(prompts: readonly PredictedPrompt[]): Accuracy {
   const judged = prompts.filter((prompt) => !prompt.afterBoundary)
   const share = (test: (prompt: PredictedPrompt) => boolean): number =>
@@ -144,9 +144,9 @@ estimate itself was too high in ${far.length - grewMore.length - shrank.length}.
 }
 
 function describeBoundaries(all: readonly PredictedPrompt[]): string {
-  const behind = all.filter((prompt) => prompt.afterBoundary)
-  const errors = behind.map((prompt) => missed(prompt) / prompt.actualTokens)
-  return `${behind.length} further requests come right after recorded compactions. They are not judged above, because the files and reminders that the client adds again
+  const after = all.filter((prompt) => prompt.afterBoundary)
+  const errors = after.map((prompt) => missed(prompt) / prompt.actualTokens)
+  return `${after.length} further requests come right after recorded compactions. They are not judged above, because the files and reminders that the client adds again
 are not in its log. The same formula is off there by ${percent(quantile(errors, 0.5), 0)} of the prompt in the median.`
 }
 

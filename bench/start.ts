@@ -96,7 +96,8 @@ try {
   ]
   process.exitCode = fits.every(Boolean) ? 0 : 1
 } finally {
-  await rm(root, { recursive: true, force: true })
+  // A program that was just ended may still be writing.
+  await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
 }
 
 async function install(root: string): Promise<string> {

@@ -21,6 +21,8 @@ const stock = {
   run: () => '42',
 }
 const agent = createAgent({ client, model: 'claude-sonnet-5-5', system: 'You keep a shop.', tools: [stock] })
-for await (const event of agent.send('How many bolts are left?'))
+for await (const event of agent.send('How many bolts are left?')) {
   if (event.type === 'text-delta') process.stdout.write(event.text)
+  if (event.type === 'turn-end' && event.end.reason === 'failed') console.error(event.end.message)
+}
 await agent.close()

@@ -17,8 +17,10 @@ const client = process.env['ANTHROPIC_API_KEY'] ? new Anthropic() : offline
 const agent = createAgent({ client, model: 'claude-sonnet-5-5', system: 'Answer briefly.' })
 process.stdout.write('> ')
 for await (const line of createInterface({ input: process.stdin })) {
-  for await (const event of agent.send(line))
+  for await (const event of agent.send(line)) {
     if (event.type === 'text-delta') process.stdout.write(event.text)
+    if (event.type === 'turn-end' && event.end.reason === 'failed') console.error(event.end.message)
+  }
   const { report } = await agent.context()
   process.stdout.write(`\n(${report.percentLeft}% left)\n> `)
 }

@@ -40,5 +40,6 @@ for (const words of ['How many bolts are left?', 'Order some.'])
     if (event.type === 'tool-end') console.log(`${event.name}${event.denied ? `: ${event.denied}` : ''}`)
     if (event.type === 'text-delta') process.stdout.write(event.text)
     if (event.type === 'turn-end') process.stdout.write('\n')
+    if (event.type === 'turn-end' && event.end.reason === 'failed') console.error(event.end.message)
   }
 await agent.close()

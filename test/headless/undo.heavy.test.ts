@@ -95,7 +95,12 @@ test('of two clearings one is taken back: its results stand where they stood, th
     Number(/^\d+/.exec(stringIn(older, 'what'))?.[0]),
     Number(/^\d+/.exec(stringIn(newer, 'what'))?.[0]),
   ]
-  expect(await bench.run(['undo', stringIn(newer, 'id')])).toMatchObject({ exit: 0 })
+  const undone = await bench.run(['undo', stringIn(newer, 'id')])
+  expect(undone.exit).toBe(0)
+  // All who say when it compacts name the same size.
+  const at = Number(/compacts by itself only at (\d+)/.exec(undone.out + undone.err)?.[1])
+  expect(jsonObject((await bench.run(['context', '--json'])).out)['thresholds']).toMatchObject({ auto: at })
+  expect((await bench.run(['context'])).out).toMatch(new RegExp(`compacts at +${at} `))
   const after = await sayMore(bench, 'after')
   expect(clearedIn(before) - clearedIn(after)).toBe(counts[1])
   expect(clearedIn(after)).toBeGreaterThanOrEqual(counts[0] ?? 0)

@@ -52,6 +52,35 @@ async function heard(agent: Agent, text: string): Promise<readonly LoopEvent[]> 
 const told = (events: readonly LoopEvent[]): string =>
   events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
 
+test.each([
+  ['1.8.0', Anthropic],
+  ['0.137.0', OlderAnthropic as unknown as typeof Anthropic],
+])(
+  'a client without a key (SDK %s) ends the turn at once with the cure, and sends nothing',
+  async (_version, Client) => {
+    let sent = 0
+    const fetch: typeof globalThis.fetch = () => {
+      sent++
+      return Promise.reject(new Error('sent'))
+    }
+    const agent = createAgent({ client: new Client({ apiKey: null, authToken: null, fetch }), model: MODEL })
+    const events = await heard(agent, 'Hello')
+    expect(events.at(-1)).toMatchObject({
+      type: 'turn-end',
+      end: { reason: 'failed', failure: { kind: 'unauthorized' } },
+    })
+    expect(JSON.stringify(events.at(-1))).toContain('Set ANTHROPIC_API_KEY')
+    expect(events.filter(({ type }) => type === 'retry-wait')).toEqual([])
+    expect(sent).toBe(0)
+  },
+)
+
+test('an error about the address names the address of the client', async () => {
+  const client = new Anthropic({ apiKey: 'test', baseURL: 'http://127.0.0.1:1' })
+  const events = await heard(createAgent({ client, model: MODEL }), 'Hello')
+  expect(JSON.stringify(events.at(-1))).toContain('127.0.0.1:1')
+})
+
 const STORES: readonly (readonly [string, () => Promise<AgentStore>])[] = [
   ['in memory', async () => memoryStore()],
   [

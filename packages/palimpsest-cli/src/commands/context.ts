@@ -170,8 +170,8 @@ interface About {
 
 function toDocument(about: About, description: ViewDescription): ContextDocument {
   const { id, model, totals, history } = about
-  const { window, thresholds } = about.reading
-  const { used, isExact, report, byKind, removals, breakers } = description
+  const { window } = about.reading
+  const { thresholds, used, isExact, report, byKind, removals, breakers } = description
   const { costUsd, estimatedUsd = 0 } = totals
   return {
     session: id,

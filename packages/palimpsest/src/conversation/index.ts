@@ -26,6 +26,7 @@ export type {
 } from './conversation-setup.ts'
 export { describeView } from './describe-view.ts'
 export type { Described, ViewDescription } from './describe-view.ts'
+export { thresholdsInForce } from '../situation/after-undo.ts'
 export { drive, relay } from '../drive.ts'
 export { openConversation } from './open-conversation.ts'
 export type { CompactionWish, Conversation, Said } from './open-conversation.ts'

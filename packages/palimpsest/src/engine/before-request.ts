@@ -1,7 +1,7 @@
 import { planShare } from '../layers/1-tool-results/plan.ts'
 import type { StoragePolicy } from '../layers/1-tool-results/policy.ts'
 import type { Ports } from '../ports.ts'
-import { thresholdsAfterUndo, undoneIn } from '../situation/after-undo.ts'
+import { thresholdsInForce } from '../situation/after-undo.ts'
 import { planningMoment } from './edit-moment.ts'
 import { guardCompaction, guardRequest, storeAll, waitsForRefusal } from './guard-request.ts'
 import { interruptedResults } from '../situation/interrupted.ts'
@@ -55,7 +55,7 @@ export async function* beforeRequest(
   signal: AbortSignal,
 ): AsyncGenerator<EngineStep, Readiness, Session> {
   let session = start
-  const limits = { ...given, thresholds: thresholdsAfterUndo(given.thresholds, undoneIn(start.view)) }
+  const limits = { ...given, thresholds: thresholdsInForce(start.view, given.thresholds) }
   const open = interruptedResults(session.view)
   if (open.length > 0) session = yield { append: open }
   const pointer = limits.isMain ? planPointer(session, ports) : undefined

@@ -30,7 +30,7 @@ export function compactionOutlook(
   const { compaction, thresholds, prefixTokens } = limits
   if (!compaction || !mayCompact(compaction, flags) || flags.value('reactive-only')) return undefined
   const policy = compaction.policy ?? compactionPolicy(compaction.scale, compaction.wishes?.keep)
-  const rest = restBehindSummary(view, compaction, flags)
+  const rest = restAfterSummary(view, compaction, flags)
   const { tokens } = settle(view, limits.thinking)
   const restTokens = factorOf(limits.calibration) * ((tokens[view.nodes.length] ?? 0) - (tokens[rest] ?? 0))
   const fits = prefixTokens + restTokens <= targetFor({ thresholds, prefixTokens })
@@ -39,7 +39,7 @@ export function compactionOutlook(
 }
 
 /** The first node that no summary at hand (notes, or one that was prepared) covers; 0 if there is none. */
-function restBehindSummary(view: View, compaction: ComingCompaction, flags: Flags): number {
+function restAfterSummary(view: View, compaction: ComingCompaction, flags: Flags): number {
   const { findPrepared } = compaction
   const rests = sourcesFor({ flags, findPrepared }).map((source) =>
     'find' in source ? (source.find(view, compaction)?.rest ?? 0) : 0,

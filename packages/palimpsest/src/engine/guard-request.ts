@@ -100,11 +100,11 @@ function excessInCompaction(view: View, limits: GuardLimits): number {
   const settled = settle(view, limits.thinking)
   const factor = factorOf(calibration)
   const newest = view.nodes.findLastIndex(({ role }) => role === 'assistant')
-  const behind = factor * (tokensEnd(settled) - (settled.tokens[Math.max(0, newest)] ?? 0))
+  const after = factor * (tokensEnd(settled) - (settled.tokens[Math.max(0, newest)] ?? 0))
   const prefixTokens = Math.max(0, size - factor * tokensEnd(settled))
   const needed = neededTokens(view, { calibration, thresholds, prefixTokens })
   const left = targetFor({ thresholds, prefixTokens }) - prefixTokens - needed
-  return Math.min(size - fullAt(thresholds) + 1, behind - left)
+  return Math.min(size - fullAt(thresholds) + 1, after - left)
 }
 
 /** If nothing blocks, the limit is what the model accepts. */

@@ -100,7 +100,7 @@ async function* ask(
   const { body, betas, model } = built
   const startedAt = ports.clock.now()
   const request = { body, betas, model, source, ...(expected && { expected }) }
-  const collected = yield* collectResponse(ports.streamModel(request, signal), gathered)
+  const collected = yield* collectResponse(ports.streamModel(request, signal), gathered, signal)
   return { ...collected, startedAt }
 }
 

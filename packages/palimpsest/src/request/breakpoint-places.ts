@@ -83,7 +83,7 @@ interface Anchors {
  */
 function findAnchors(view: View): Anchors {
   const first = view.nodes.findIndex((node) => node.role === 'assistant')
-  const [newest, older] = newestEdits(view.log).map((edited) => behind(edited, view.nodes))
+  const [newest, older] = newestEdits(view.log).map((edited) => afterEdit(edited, view.nodes))
   const anchor = Math.max(first, newest ?? first)
   return { before: Math.min(anchor, Math.max(first, older ?? first)), anchor }
 }
@@ -123,7 +123,7 @@ function newestEdits(log: readonly Entry[]): readonly Edited[] {
   return edits
 }
 
-function behind(edited: Edited, nodes: readonly ViewNode[]): number {
+function afterEdit(edited: Edited, nodes: readonly ViewNode[]): number {
   const isEdited = (node: ViewNode | undefined): boolean =>
     node?.entries.some((id) => edited.entries.has(id)) ?? false
   if (!isEdited(nodes[edited.node])) edited.node = nodes.findLastIndex(isEdited)

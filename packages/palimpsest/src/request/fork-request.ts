@@ -28,8 +28,8 @@ export function forkRequest(parent: ForkParent, fork: Fork): ModelRequest | unde
   if (first === undefined || !mayFollow(lastRole, first)) return undefined
   const body = withRoom(parent, kept.length + (shared.length > 0 ? 1 : 0))
   const own = messages.map((message, i) => (kept.includes(i) ? withMark(message, KEPT_FOR) : message))
-  const behind = [...withEndMarked(shared, parent.lifetime), ...own].join(',')
-  return { body: `${body.slice(0, -BODY_END.length)},${behind}${BODY_END}`, betas, model, source }
+  const added = [...withEndMarked(shared, parent.lifetime), ...own].join(',')
+  return { body: `${body.slice(0, -BODY_END.length)},${added}${BODY_END}`, betas, model, source }
 }
 
 /** The parent's own messages, to be summarized. Undefined if they do not end with the user, or are not the expected ones. */

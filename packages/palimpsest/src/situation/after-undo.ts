@@ -35,7 +35,12 @@ export function undoneIn({ log, boundary }: Pick<View, 'log' | 'boundary'>): Und
   return { isAny, blocks: new Set(blocks) }
 }
 
-export function thresholdsAfterUndo(thresholds: Thresholds, { isAny }: Undone): Thresholds {
+/** The thresholds that hold for this conversation now. */
+export function thresholdsInForce(view: Pick<View, 'log' | 'boundary'>, thresholds: Thresholds): Thresholds {
+  return thresholdsAfterUndo(thresholds, undoneIn(view))
+}
+
+function thresholdsAfterUndo(thresholds: Thresholds, { isAny }: Undone): Thresholds {
   return isAny ? { ...thresholds, auto: Math.max(thresholds.auto, thresholds.blocking) } : thresholds
 }
 

@@ -14,7 +14,7 @@ import { leftBy } from './compaction-record.ts'
 export function calibrationOf(view: View, thinking: ThinkingPolicy, facts: ModelFacts): Calibration {
   const settled = settle(view, thinking)
   const answers = answersIn(view, settled, 0)
-  let calibration = startedBehind(view, thinking, startCalibration(facts.tokenizer))
+  let calibration = startedAfter(view, thinking, startCalibration(facts.tokenizer))
   for (const [i, answer] of answers.entries()) {
     const before = answers[i - 1]
     if (before) calibration = learn(calibration, settled, before, answer)
@@ -26,7 +26,7 @@ export function calibrationOf(view: View, thinking: ThinkingPolicy, facts: Model
 const CARRIED_WEIGHT = 8_000
 
 /** Answers before a compaction are not in view; what they taught is in its boundary. */
-function startedBehind({ boundary }: View, { model }: ThinkingPolicy, start: Calibration): Calibration {
+function startedAfter({ boundary }: View, { model }: ThinkingPolicy, start: Calibration): Calibration {
   const left = leftBy(boundary?.entry)
   if (left?.factor === undefined || left.model !== model) return start
   return { ...start, samples: [{ ratio: left.factor, weight: CARRIED_WEIGHT }] }

@@ -71,10 +71,10 @@ export function sizeSinceAnswer(view: View, sizing: Sizing): number {
   }
   const before = countedTokens(settled, anchor.index)
   const answer = answerSize(settled, anchor, settled.texts.length, factorOf(sizing.calibration))
-  const behind = before + answer.raw
+  const after = before + answer.raw
   const since = {
     answerRaw: answer.raw,
-    addedRaw: tokensEnd(settled) - behind,
+    addedRaw: tokensEnd(settled) - after,
     removedRaw: sentBefore(anchor.node, settled, anchor.index) - before,
   }
   const leaving = leavingFactor(view, anchor, sizing)
@@ -139,8 +139,8 @@ function countFromPrefix(
   // As if the answer that begins the kept part had been requested now.
   const factor = Math.min(growthFactor(least, anchor, sizing), leaving)
   const before = least.tokens - factor * least.sentEstimate + tokensBefore(view, settled, kept.index, factor)
-  const behind = countSince(anchor.usage, { ...since, removedRaw: 0 }, sizing.calibration)
-  return Math.ceil(before + behind - promptTokens(kept.usage))
+  const after = countSince(anchor.usage, { ...since, removedRaw: 0 }, sizing.calibration)
+  return Math.ceil(before + after - promptTokens(kept.usage))
 }
 
 /** Size of the nodes before `limit`: answers as they were reported, the rest estimated. */

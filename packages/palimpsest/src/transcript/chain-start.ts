@@ -120,7 +120,7 @@ interface PlacedBoundary {
 
 /** Newest first: boundaries that are not undone and have all the messages they name after them. */
 function boundariesInForce(chain: readonly StartLink[]): readonly PlacedBoundary[] {
-  const behind = new Set<EntryId>()
+  const later = new Set<EntryId>()
   const voided = new Set<EntryId>()
   const found: PlacedBoundary[] = []
   for (let index = chain.length - 1; index >= 0; index--) {
@@ -128,15 +128,15 @@ function boundariesInForce(chain: readonly StartLink[]): readonly PlacedBoundary
     if (!link) continue
     if (link.voids !== undefined && !voided.has(link.id)) voided.add(link.voids)
     const { boundary } = link
-    if (boundary && !voided.has(link.id) && isComplete(boundary, behind)) found.push({ index, boundary })
-    behind.add(link.id)
+    if (boundary && !voided.has(link.id) && isComplete(boundary, later)) found.push({ index, boundary })
+    later.add(link.id)
   }
   return found
 }
 
 /** A crash may leave a boundary without its summary. Such a boundary never took effect. */
-function isComplete(boundary: BoundaryEntry, behind: ReadonlySet<EntryId>): boolean {
-  return partsOf(boundary).every((id) => behind.has(id))
+function isComplete(boundary: BoundaryEntry, later: ReadonlySet<EntryId>): boolean {
+  return partsOf(boundary).every((id) => later.has(id))
 }
 
 function names(boundary: BoundaryEntry, id: EntryId | undefined): boolean {

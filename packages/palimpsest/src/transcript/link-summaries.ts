@@ -7,12 +7,12 @@ import type { BoundaryEntry, Entry, EntryId } from './entry.ts'
 export function linkSummaries(entries: readonly Entry[]): readonly Entry[] {
   return entries.map((entry, index) => {
     if (entry.kind !== 'boundary' || entry.summary.length > 0) return entry
-    const summary = summaryBehind(entries, index)
+    const summary = summaryAfter(entries, index)
     return summary.length === 0 ? entry : ({ ...entry, summary } satisfies BoundaryEntry)
   })
 }
 
-function summaryBehind(entries: readonly Entry[], boundary: number): readonly EntryId[] {
+function summaryAfter(entries: readonly Entry[], boundary: number): readonly EntryId[] {
   const ids: EntryId[] = []
   for (let index = boundary + 1; index < entries.length; index++) {
     const entry = entries[index]

@@ -28,7 +28,7 @@ test.each([
 
 test('what stands behind a mark gives way to something else that is made of it', () => {
   const text = renderPersisted({ size, path: '/a', rest: '\nIts end:\nz\nIts beginning:\none' })
-  const short = withElse(text, '\nIts beginning:\n', ({ before, behind }) => `${before.length > 9} ${behind}`)
+  const short = withElse(text, '\nIts beginning:\n', ({ before, after }) => `${before.length > 9} ${after}`)
   expect(short).toBe(renderPersisted({ size, path: '/a', rest: '\nIts end:\nztrue one' }))
   expect(withElse(text, 'no such mark', () => '')).toBeUndefined()
 })

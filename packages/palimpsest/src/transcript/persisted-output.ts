@@ -40,13 +40,13 @@ export function withoutRest(text: string): string | undefined {
 export function withElse(
   text: string,
   mark: string,
-  makeElse: (parts: { readonly before: string; readonly behind: string }) => string,
+  makeElse: (parts: { readonly before: string; readonly after: string }) => string,
 ): string | undefined {
   const at = findPersisted(text) ? text.indexOf(mark) : -1
   if (at < 0) return undefined
   const before = text.slice(0, at)
-  const behind = text.slice(at + mark.length, text.endsWith(CLOSING) ? -CLOSING.length : undefined)
-  return `${before}${makeElse({ before, behind })}${CLOSING}`
+  const after = text.slice(at + mark.length, text.endsWith(CLOSING) ? -CLOSING.length : undefined)
+  return `${before}${makeElse({ before, after })}${CLOSING}`
 }
 
 function findPersisted(text: string): { readonly size: string; readonly path: string } | undefined {

@@ -166,7 +166,7 @@ describe.runIf(hasSandbox)('(S3) in the sandbox', () => {
 
   test('there are no privileges, and no way to get some', async () => {
     const report = await inside(
-      'grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status; unshare -U true 2>&1; unshare -m true 2>&1; mount -t tmpfs x /tmp 2>&1; chroot / true 2>&1',
+      'PATH=$PATH:/usr/sbin:/sbin; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status; unshare -U true 2>&1; unshare -m true 2>&1; mount -t tmpfs x /tmp 2>&1; chroot / true 2>&1',
     )
     expect(report).toMatch(/CapEff:\s+0+\nCapBnd:\s+0+\nNoNewPrivs:\s+1\n/)
     expect(report.match(/not permitted|denied|must be superuser|No space left/g)).toHaveLength(4)

@@ -115,7 +115,7 @@ export function parseSettings(text: string, path: string, origin: Origin): ReadS
     return value === undefined ? { problems } : { value, problems }
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
-    const message = `this is not valid JSON: ${error.message}. None of this file takes effect until you fix it`
+    const message = `this is not valid JSON: ${error.message}. Palimpsest does not start until you fix it`
     return { problems: [{ file: path, line: lineAt(text, error.at), severity: 'error', message }] }
   }
 }

@@ -219,25 +219,25 @@ describe('settings', () => {
     [
       '{\n  // no\n}',
       [
-        'error s.json:2: this is not valid JSON: comments are not allowed. None of this file takes effect until you fix it',
+        'error s.json:2: this is not valid JSON: comments are not allowed. Palimpsest does not start until you fix it',
       ],
     ],
     [
       '{"a": 1,\n}',
       [
-        'error s.json:2: this is not valid JSON: there is a comma before the end. None of this file takes effect until you fix it',
+        'error s.json:2: this is not valid JSON: there is a comma before the end. Palimpsest does not start until you fix it',
       ],
     ],
     [
       '{"a": "\n"}',
       [
-        'error s.json:1: this is not valid JSON: the string does not end on its line. None of this file takes effect until you fix it',
+        'error s.json:1: this is not valid JSON: the string does not end on its line. Palimpsest does not start until you fix it',
       ],
     ],
     [
       '{"a": 1} x',
       [
-        'error s.json:1: this is not valid JSON: "x" cannot start a value. None of this file takes effect until you fix it',
+        'error s.json:1: this is not valid JSON: "x" cannot start a value. Palimpsest does not start until you fix it',
       ],
     ],
     ['', []],

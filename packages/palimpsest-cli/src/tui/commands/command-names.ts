@@ -18,7 +18,7 @@ export const COMMANDS = [
   { name: 'clear', words: '', summary: 'start a new session' },
   { name: 'resume', words: '[id]', summary: 'resume another session' },
   { name: 'rewind', words: '', summary: 'go back to before one of your messages' },
-  { name: 'undo', words: 'ID', summary: 'undo a removal; /context lists them' },
+  { name: 'undo', words: '[ID]', summary: 'undo a removal; without an id, list them' },
   { name: 'memory', words: '', summary: 'list memories, and what needs your approval' },
   { name: 'dream', words: '', summary: 'consolidate memories now, in the background' },
   { name: 'tasks', words: '[kill] [ID]', summary: 'list, watch or end what runs in the background' },

@@ -11,7 +11,8 @@ import { saidMessages, saidText } from '../screen/past-lines.ts'
 import { note, tell, type CommandEnd, type CommandPlace } from './command-place.ts'
 
 const LABEL_CHARS = 120
-const BEHIND = 'nothing has been said since the last compaction. To go back further, undo it first: /context'
+const SAID_NOTHING =
+  'nothing has been said since the last compaction. To go back further, undo it first: /context'
 
 /** Goes back to before a message of the user; restores the files of that time if wanted. What came after stays in the transcript. */
 export async function rewind(place: CommandPlace): Promise<CommandEnd> {
@@ -19,7 +20,7 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
   const log = conversation.log()
   const said = saidMessages(log)
   const { from } = conversation.view()
-  if (said.length === 0) return note(from === null ? 'nothing has been said yet' : BEHIND, place)
+  if (said.length === 0) return note(from === null ? 'nothing has been said yet' : SAID_NOTHING, place)
   const items = said.toReversed().map((entry) => ({
     label: toPrintable(saidText(entry).replaceAll('\n', ' ').slice(0, LABEL_CHARS)),
     value: entry.id,

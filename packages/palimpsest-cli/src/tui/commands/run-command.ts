@@ -31,7 +31,7 @@ import {
   statusRows,
   type NamedRow,
 } from './tell-state.ts'
-import { showContext } from './show-context.ts'
+import { showContext, undoPicked } from './show-context.ts'
 
 export async function runCommand(text: string, place: CommandPlace): Promise<CommandEnd> {
   const end = text.search(/\s/)
@@ -211,8 +211,9 @@ function plan(place: CommandPlace): undefined {
 async function undo(typed: string, place: CommandPlace): Promise<undefined> {
   const removals = place.conversation.log().filter(isRemoval)
   if (removals.length === 0) return note('nothing has been removed from the window yet', place)
+  if (typed === '') return await undoPicked(place)
   const found = findById(typed, removals, 'removals')
-  if (!found) return note('Undo which removal? /context lists their ids', place)
+  if (!found) return note(`no removal has the id "${typed}"; /undo alone lists them`, place)
   await undoRemoval(found.id, place)
   return undefined
 }

@@ -49,6 +49,17 @@ export async function showContext(place: CommandPlace): Promise<undefined> {
   }
 }
 
+/** Undoes a removal that the user picks. */
+export async function undoPicked(place: CommandPlace): Promise<undefined> {
+  const { conversation, ui } = place
+  const removals = conversation.describe().removals.filter(({ layer }) => layer > 1)
+  if (removals.length === 0) return note('nothing is left to undo', place)
+  const items = removals.toReversed().map((removal) => ({ label: removalLabel(removal), value: removal.id }))
+  const picked = await ui.pick({ title: 'Undo which removal? The newest comes first', items })
+  if (picked !== undefined) await undoRemoval(picked, place)
+  return undefined
+}
+
 /** Drops the path of a stored result: the list does not need it. */
 function withoutPlace(removal: Removal): Removal {
   return removal.layer === 1 ? { ...removal, what: removal.what.replace(/ is in \S+$/, '') } : removal

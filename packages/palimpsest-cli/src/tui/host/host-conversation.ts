@@ -1,4 +1,4 @@
-import { drive, openConversation, relay, type Conversation } from 'palimpsest/conversation'
+import { drive, openConversation, relay, thresholdsInForce, type Conversation } from 'palimpsest/conversation'
 import type { LoopEvent } from 'palimpsest/loop'
 
 import { howToCompact } from '../../run/compaction/how-to-compact.ts'
@@ -79,7 +79,8 @@ export async function hostConversation(
     ...conversation,
     prepared,
     get facts() {
-      const { window, thresholds, autoEnabled } = reading()
+      const { window, autoEnabled, ...read } = reading()
+      const thresholds = thresholdsInForce(conversation.view(), read.thresholds)
       const mode = modeMark(prepared.permissions.mode())
       const running = runningText(prepared.dreaming.tasks.list())
       const task = prepared.agents.isWaitedFor() ? `${running} (Ctrl-B: background)` : running

@@ -18,7 +18,7 @@ export function removedBy(view: Pick<View, 'log' | 'from'>, id: string): Removed
   let folded = emptyView(from)
   for (const entry of log.slice(0, place)) folded = step(folded, entry)
   const before = idsIn(folded)
-  for (const entry of [removal, ...partsBehind(log, place)]) folded = step(folded, entry)
+  for (const entry of [removal, ...partsAfter(log, place)]) folded = step(folded, entry)
   const after = idsIn(folded)
   const touched = removal.kind === 'edit' ? new Set(removal.replace.map(({ at }) => at.entry)) : NOTHING
   const gone = log.filter(
@@ -46,7 +46,7 @@ function idsIn({ nodes }: View): ReadonlySet<string> {
 }
 
 /** The messages of a boundary come right after it. */
-function partsBehind(log: readonly Entry[], place: number): readonly Entry[] {
+function partsAfter(log: readonly Entry[], place: number): readonly Entry[] {
   const rest = log.slice(place + 1)
   const end = rest.findIndex((entry) => entry.kind !== 'message' || entry.part === undefined)
   return end < 0 ? rest : rest.slice(0, end)

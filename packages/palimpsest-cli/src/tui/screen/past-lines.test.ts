@@ -32,3 +32,15 @@ test('of a long text that was restored a resumed session shows the beginning, no
     '',
   ])
 })
+
+test.each(['engine', 'hook', 'memory'] as const)(
+  'text for the model alone is not shown again (%s)',
+  (origin) => {
+    const log = [
+      message(origin, '<memory> What earlier conversations have left you'),
+      message('user', 'Which row?'),
+    ]
+    const shown = pastLines(log, { columns: 80, rows: 24 }, 'Ctrl-O shows all').map(lineText)
+    expect(shown).toEqual(['> Which row?', ''])
+  },
+)

@@ -77,9 +77,22 @@ export function isShownEntry(entry: Entry): boolean {
   return entry.kind === 'message' && entry.part === undefined && !isOurs(entry)
 }
 
-/** Text from neither the user nor the model: instructions, environment, what hooks add. */
 function isOurs({ origin }: MessageEntry): boolean {
-  return origin === 'engine' || origin === 'hook'
+  return !IS_SHOWN[origin]
+}
+
+/** Instructions, environment, the list of memories and what hooks add are for the model alone. */
+const IS_SHOWN: { readonly [origin in MessageEntry['origin']]: boolean } = {
+  user: true,
+  model: true,
+  tool: true,
+  web: true,
+  mcp: true,
+  recall: true,
+  peer: true,
+  memory: false,
+  hook: false,
+  engine: false,
 }
 
 /** For reading everything: results and thinking in full, and summaries where they replaced something. */

@@ -23,9 +23,9 @@ const IS_NAME = /[a-z][A-Z]|_[A-Za-z]|[A-Za-z]\d|[A-Z][A-Z][a-z]/
 /** Undefined: there is nothing to point out. */
 export function pointerText(view: View, form: 'pointer' | 'excerpt'): string | undefined {
   const newest = view.nodes.findLastIndex(({ role }) => role === 'assistant')
-  const behind = view.nodes.slice(newest + 1)
+  const after = view.nodes.slice(newest + 1)
   // An answer without results is not in the middle of work; what was pointed out once is not pointed out again.
-  if (newest === -1 || !behind.some(({ answers }) => answers !== undefined) || behind.some(isPointer))
+  if (newest === -1 || !after.some(({ answers }) => answers !== undefined) || after.some(isPointer))
     return undefined
   const named = namesIn(view.nodes[newest])
   const before = view.nodes.slice(0, newest)

@@ -37,11 +37,11 @@ export function storedStandIn(
 /** The same block with what the result came to and without its beginning; undefined if it shows no beginning. */
 export function withoutPreview({ content, ...result }: ToolResultBlock): JsonText | undefined {
   if (typeof content !== 'string') return undefined
-  const short = withElse(content, `${HINT}${PREVIEW}`, ({ before, behind }) => {
+  const short = withElse(content, `${HINT}${PREVIEW}`, ({ before, after }) => {
     if (Object.values(GIST).some((heading) => before.includes(heading))) return ''
-    const end = behind.lastIndexOf(GIST.end)
-    if (end >= 0) return behind.slice(end)
-    const preview = behind.endsWith(CUT) ? behind.slice(0, -CUT.length) : behind
+    const end = after.lastIndexOf(GIST.end)
+    if (end >= 0) return after.slice(end)
+    const preview = after.endsWith(CUT) ? after.slice(0, -CUT.length) : after
     return gistText(gistOf(result, preview))
   })
   return short === undefined ? undefined : JSON.stringify({ ...result, content: short })

@@ -281,8 +281,8 @@ function sumOf(
   policy: MicroPolicy,
 ): PlanNumbers {
   const { sizeTokens, toTokens, rawBefore, prices } = situation
-  const behind = (rawBefore[view.nodes.length] ?? 0) - (rawBefore[firstNode] ?? 0)
-  const tokensAfterEdit = Math.max(0, Math.round(toTokens(behind)) - freedTokens)
+  const after = (rawBefore[view.nodes.length] ?? 0) - (rawBefore[firstNode] ?? 0)
+  const tokensAfterEdit = Math.max(0, Math.round(toTokens(after)) - freedTokens)
   const requests = requestsSinceBoundary(view)
   const requestsAhead = expectedRequests(view, requests, policy)
   // What earlier edits removed counts as growth too.

@@ -4,7 +4,12 @@ import { ProviderError } from '../../errors.ts'
 import type { ModelEvent } from '../../ports.ts'
 import type { Block } from '../../wire/message.ts'
 import type { StopReason } from '../../wire/response.ts'
-import { ANSWER_CHARS_MAX, collectResponse, type CollectedResponse } from './collect-response.ts'
+import {
+  ANSWER_CHARS_MAX,
+  collectResponse,
+  nothingGathered,
+  type CollectedResponse,
+} from './collect-response.ts'
 
 test('the input of a call is kept as the very text the model wrote', async () => {
   const { json, response } = await collect([
@@ -32,7 +37,7 @@ test('a call whose input is not JSON is kept readable and marked', async () => {
 
 test.each([
   ['the output limit', 'max_tokens', ['{"path": "a', '']],
-  ['the output limit, right behind its name,', 'max_tokens', ['']],
+  ['the output limit, right after its name,', 'max_tokens', ['']],
   ['the window', 'model_context_window_exceeded', ['{"path']],
   ['a refusal', 'refusal', ['{"path": "a"']],
 ] as const)('a call that %s cut is left out', async (_what, reason, parts) => {
@@ -199,6 +204,39 @@ function begun(block: object, index = 0): ModelEvent[] {
 
 function at(one: ModelEvent, index: number): ModelEvent {
   return 'index' in one ? { ...one, index } : one
+}
+
+test('an abort takes effect at the next event, although the rest has already arrived', async () => {
+  const events = [...opening(), ...said('first'), ...said('second'), ...ending('end_turn')]
+  const { shown, outcome } = await collectUntil('first', events)
+  expect(shown).toBe('first')
+  await expect(outcome).rejects.toThrow('aborted')
+})
+
+test('an abort after the end of an answer leaves it complete', async () => {
+  const abort = new AbortController()
+  const events = async function* () {
+    yield* [...opening(), ...said('whole'), ...ending('end_turn')]
+    abort.abort()
+    yield { type: 'ping' } as const
+  }
+  const { response } = await drive(collectResponse(events(), nothingGathered(), abort.signal))
+  expect(response.content).toEqual([{ type: 'text', text: 'whole' }])
+})
+
+/** Aborts where this text is shown. */
+async function collectUntil(text: string, events: readonly ModelEvent[]) {
+  const abort = new AbortController()
+  const steps = collectResponse(toStream(events), nothingGathered(), abort.signal)
+  let shown = ''
+  const outcome = (async () => {
+    for await (const step of steps) {
+      if (step.type === 'text-delta') shown += step.text
+      if (shown === text) abort.abort()
+    }
+  })()
+  await outcome.catch(() => undefined)
+  return { shown, outcome }
 }
 
 async function collect(events: readonly ModelEvent[]): Promise<CollectedResponse> {

@@ -78,15 +78,18 @@ const UNREADABLE_INPUT = 'unreadable_input'
 
 /**
  * A caller that passes `gathered` has what arrived, even if this fails. An answer is judged before its stream ends, so that a wrapper
- * around the stream can tell whether it was accepted.
+ * around the stream can tell whether it was accepted. An abort takes effect at the next event, even if the rest of the answer has already
+ * arrived; a complete answer stays complete.
  */
 export async function* collectResponse(
   events: AsyncIterable<ModelEvent>,
   gathered: Gathered = nothingGathered(),
+  signal?: AbortSignal,
 ): AsyncGenerator<LoopEvent, CollectedResponse> {
   let collected: CollectedResponse | undefined
   try {
     for await (const event of events) {
+      signal?.throwIfAborted()
       if (event.type === 'request_id') gathered.requestId = event.requestId
       else if (event.type === 'error') throw streamError(event, gathered.requestId)
       else if (event.type === 'message_start') gathered.started = begin(gathered, event.message)

@@ -40,6 +40,7 @@ const REASONS: { readonly [code: string]: Reason } = {
     failure: 'not-found',
     text: 'a part of the path is a file, not a folder. Move that file away or choose another PALIMPSEST_HOME',
   },
+  EEXIST: { failure: 'io', text: 'there is already a file of that name' },
   EISDIR: { failure: 'not-a-transcript', text: 'it is a folder. Move it away' },
   ENAMETOOLONG: {
     failure: 'io',

@@ -13,6 +13,8 @@ import { toProviderError } from './to-provider-error.ts'
 
 /** The part of an SDK client that we use, of either major version: its address, key, headers and `fetch` apply. */
 export interface MessagesClient {
+  /** Only errors name it. */
+  readonly baseURL?: string
   readonly post: (path: string, options: MessagesPost) => { readonly asResponse: () => Promise<Response> }
 }
 
@@ -50,7 +52,7 @@ export function createAnthropicModel(options: AnthropicOptions): StreamModel {
   const cures: Cures = {
     key: KEY_CURE,
     reach: options.reachCure ?? REACH_CURE,
-    url: options.baseUrl ?? STANDARD_URL,
+    url: options.baseUrl ?? options.client?.baseURL ?? STANDARD_URL,
   }
   return async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const Client = options.client ? undefined : await (sdk ??= loadSdk())

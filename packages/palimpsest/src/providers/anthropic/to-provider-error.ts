@@ -1,10 +1,19 @@
-import type { ProviderError } from '../../errors.ts'
+import { ProviderError } from '../../errors.ts'
 import { ownError, providerError, rootMessage, type ApiFailure, type Cures } from '../api-failure.ts'
 
 // The only place that looks at the SDK's errors. They are recognized by their fields, since the SDK may not be loaded yet.
 
 export function toProviderError(error: unknown, cures: Cures): ProviderError {
-  return ownError(error) ?? providerError(readFailure(error), cures, error)
+  return ownError(error) ?? withoutKey(error, cures) ?? providerError(readFailure(error), cures, error)
+}
+
+/** The SDK found no key, so it sent nothing. Asking again would not help. */
+function withoutKey(error: unknown, { key }: Cures): ProviderError | undefined {
+  if (!(error instanceof Error) || !error.message.startsWith('Could not resolve authentication method'))
+    return undefined
+  return new ProviderError({ kind: 'unauthorized' }, `There is no key for the provider. ${key}`, {
+    cause: error,
+  })
 }
 
 function readFailure(error: unknown): ApiFailure {

@@ -7,7 +7,7 @@ import type { SearchCall } from './search-calls.ts'
 
 /** Lines to read before and after a match; more before it, because the head of a function is above. */
 const LINES_BEFORE = 70
-const LINES_BEHIND = 50
+const LINES_AFTER = 50
 /** A file whose last known line is before this one is read whole, up to the limit. */
 const SMALL_FILE_LINES = 420
 const SMALL_FILE_LIMIT = 500
@@ -44,7 +44,7 @@ export function planPages(
 }
 
 function around(line: number): Page {
-  return { from: Math.max(1, line - LINES_BEFORE), to: line + LINES_BEHIND }
+  return { from: Math.max(1, line - LINES_BEFORE), to: line + LINES_AFTER }
 }
 
 function covers({ from, to }: Page, line: number): boolean {

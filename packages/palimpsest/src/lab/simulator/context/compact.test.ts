@@ -139,20 +139,20 @@ describe('compaction on demand', () => {
 
   test('an edited block is refused, each kind by its code (compaction.content, compaction.tool-changes)', () => {
     const { simulator, block } = play()
-    const behind = (changed: CompactionBlock): unknown =>
+    const after = (changed: CompactionBlock): unknown =>
       errorOf(simulator, [{ role: 'assistant', content: [changed] }, NEXT])
-    expect(behind({ ...block, content: 'They sing.' })).toEqual({
+    expect(after({ ...block, content: 'They sing.' })).toEqual({
       type: 'invalid_request_error',
       message: 'messages.0.content.0.content: differs from the text its signature recorded',
       details: { error_code: 'compaction_content_mismatch' },
     })
     const tool_changes = [{ type: 'tool_removal', tool: { type: 'tool_reference', name: 'x' } }] as const
-    expect(behind({ ...block, tool_changes })).toEqual({
+    expect(after({ ...block, tool_changes })).toEqual({
       type: 'invalid_request_error',
       message: 'messages.0.content.0.tool_changes: differ from what was returned with the block',
       details: { error_code: 'compaction_tool_changes_mismatch' },
     })
-    expect(behind({ ...block, signature: `A${block.signature}` })).toMatchObject({
+    expect(after({ ...block, signature: `A${block.signature}` })).toMatchObject({
       details: { error_code: 'compaction_signature_invalid' },
     })
   })
@@ -254,10 +254,10 @@ describe('compaction over a threshold', () => {
     const simulator = create()
     const messages: WireMessage[] = [{ role: 'user', content: LONG }]
     const answer = ask(simulator, { messages, ...edit() }, THRESHOLD)
-    const behind: WireMessage[] = [{ role: 'assistant', content: answer.content }, NEXT]
-    const whole = ask(simulator, { messages: [...messages, ...behind], ...edit() }, THRESHOLD)
+    const after: WireMessage[] = [{ role: 'assistant', content: answer.content }, NEXT]
+    const whole = ask(simulator, { messages: [...messages, ...after], ...edit() }, THRESHOLD)
     expect(whole.content.map(({ type }) => type)).toEqual(['thinking', 'text'])
-    const cut = ask(simulator, { messages: behind, ...edit() }, THRESHOLD)
+    const cut = ask(simulator, { messages: after, ...edit() }, THRESHOLD)
     expect(cut.usage.input_tokens).toBe(whole.usage.input_tokens)
   })
 

@@ -33,12 +33,12 @@ export interface KeptChoice {
 
 export function chooseKept(view: View, room: KeptRoom, policy: CompactionPolicy): KeptChoice {
   const { toTokens, rawBefore } = room
-  const behindPrefix = Math.max(0, room.autoTokens - room.prefixTokens)
+  const afterPrefix = Math.max(0, room.autoTokens - room.prefixTokens)
   const tokensOf = (index: number): number => toTokens((rawBefore[index + 1] ?? 0) - (rawBefore[index] ?? 0))
-  const usersMax = Math.max(policy.userShare * behindPrefix, policy.userTokensMin)
+  const usersMax = Math.max(policy.userShare * afterPrefix, policy.userTokensMin)
   const users = keptUsers(view, usersMax, tokensOf)
   const userTokens = sumOf(users, tokensOf)
-  const free = Math.max(0, behindPrefix - userTokens)
+  const free = Math.max(0, afterPrefix - userTokens)
   const summaryTokens = Math.max(
     policy.summaryShare * free,
     Math.min(policy.summaryTokensMin, policy.summaryShareMax * free),

@@ -133,11 +133,11 @@ function piecesOf(
   touched: Touched,
   toTokens: (raw: number) => number,
 ): Piece[] {
-  const answersBehind = countBehind(nodes, (node) => node.role === 'assistant')
-  const wordsBehind = countBehind(nodes, isUserNode)
+  const answersAfter = countAfter(nodes, (node) => node.role === 'assistant')
+  const wordsAfter = countAfter(nodes, isUserNode)
   return sources.flatMap((source) => {
-    const age = (1 + (answersBehind[source.node] ?? 0)) ** -AGE_FALL
-    const turn = (wordsBehind[source.node] ?? 0) > 0 ? EARLIER_TURN_WORTH : 1
+    const age = (1 + (answersAfter[source.node] ?? 0)) ** -AGE_FALL
+    const turn = (wordsAfter[source.node] ?? 0) > 0 ? EARLIER_TURN_WORTH : 1
     const worth = source.worth * age * turn * (isChanged(source, touched) ? CHANGED_WORTH : 1)
     const frame = toTokens(estimateText(frameOf(source)))
     return source.pieces.flatMap((text, index) => {
@@ -149,14 +149,14 @@ function piecesOf(
   })
 }
 
-function countBehind(nodes: readonly ViewNode[], is: (node: ViewNode) => boolean): number[] {
+function countAfter(nodes: readonly ViewNode[], is: (node: ViewNode) => boolean): number[] {
   let count = 0
   return nodes
     .toReversed()
     .map((node) => {
-      const behind = count
+      const after = count
       if (is(node)) count++
-      return behind
+      return after
     })
     .toReversed()
 }

@@ -14,10 +14,10 @@ export function isUserNode(node: ViewNode): boolean {
  */
 export function tailStart(view: View, rawBefore: readonly number[], rawMax: number): number {
   const newestAnswer = view.nodes.findLastIndex((node) => node.role === 'assistant')
-  const behindBoundary = view.boundary?.nodes ?? 0
+  const afterBoundary = view.boundary?.nodes ?? 0
   let first = view.nodes.length
   let raw = 0
-  for (let i = view.nodes.length - 1; i >= behindBoundary; i--) {
+  for (let i = view.nodes.length - 1; i >= afterBoundary; i--) {
     const node = view.nodes[i]
     if (!node) break
     if (!isUserNode(node)) raw += (rawBefore[i + 1] ?? 0) - (rawBefore[i] ?? 0)

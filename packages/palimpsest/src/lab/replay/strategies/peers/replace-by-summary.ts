@@ -103,9 +103,9 @@ function split(view: View, rounds: readonly Round[], keptRounds: ReadonlySet<num
   const nodesOf = ({ from, end }: Round): readonly ViewNode[] => view.nodes.slice(from, end)
   const isMade = ({ from }: Round): boolean => view.nodes[from]?.source.part === 'summary'
   const stays = rounds.map((round, index) => keptRounds.has(index) && !isMade(round))
-  const behind = view.boundary?.nodes ?? 0
+  const afterBoundary = view.boundary?.nodes ?? 0
   let tail = rounds.length
-  while (stays[tail - 1] && (rounds[tail - 1]?.from ?? 0) >= behind) tail--
+  while (stays[tail - 1] && (rounds[tail - 1]?.from ?? 0) >= afterBoundary) tail--
   return {
     kept: rounds.slice(tail).flatMap(nodesOf),
     copied: rounds.slice(0, tail).flatMap((round, index) => (stays[index] ? nodesOf(round) : [])),
