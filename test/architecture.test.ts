@@ -164,6 +164,35 @@ const READER = `${LIBRARY}/node/files/plain-file.ts`
 /** They wait for ever where a pipe lies in the place of a file. */
 const READING = ['readFile', 'readFileSync', 'createReadStream', 'openAsBlob']
 
+/** The member of the thresholds at which a window counts as full; what reads it says so by itself. Only these may. */
+const FULL_MARK = 'auto'
+const DECIDES_FULLNESS = `${LIBRARY}/situation/`
+
+/** Members that are there or not, by a condition: a reader must run them in his head. This number only shrinks. */
+const CONDITIONAL_SPREADS = 201
+const NO_SPREADS = 'declare the member as `name?: T | undefined` and pass on the value, undefined or not'
+
+const TYPE_FIELDS_MAX = 24
+const LARGE_TYPE_FIELDS = 16
+/** Types with more fields of their own than that. This list only shrinks: what travels together in them is a thing without a name. */
+const LARGE_TYPES: { readonly [where: string]: number } = {
+  [`${CLI}/agent/paths/access.ts#Access`]: 19,
+  [`${CLI}/commands/context.ts#ContextDocument`]: 19,
+  [`${CLI}/run/prepare-run.ts#PreparedRun`]: 19,
+  [`${CLI}/run/set-scene.ts#RunWishes`]: 21,
+  [`${CLI}/run/set-scene.ts#Scene`]: 24,
+  [`${CLI}/tui/screen/screen-state.ts#ScreenState`]: 17,
+  [`${CLI}/tui/ui.ts#Ui`]: 20,
+  [`${LIBRARY}/conversation/conversation-setup.ts#ConversationSetup`]: 24,
+  [`${LIBRARY}/lab/replay/row.ts#Row`]: 23,
+  [`${LIBRARY}/lab/simulator/switches.ts#Switches`]: 21,
+  [`${LIBRARY}/layers/4-compaction/policy.ts#CompactionPolicy`]: 17,
+  [`${LIBRARY}/loop/run-turn.ts#TurnSetup`]: 17,
+  [`${LIBRARY}/wire/request.ts#MessagesRequest`]: 27,
+}
+/** Not ours: the fields of the Messages API. */
+const OF_OTHERS = [`${LIBRARY}/wire/request.ts#MessagesRequest`]
+
 interface Violation {
   readonly rule: keyof typeof RULES
   readonly where: string
@@ -180,6 +209,16 @@ const EXCEPTIONS: readonly {
     rule: 'cycle',
     where: 'packages/palimpsest/src/transcript/pair-up.ts',
     reason: 'types only: what the fold carries is declared beside the fold',
+  },
+  {
+    rule: 'fullness',
+    where: `${CLI}/flags/stated-flags.ts`,
+    reason: 'the switch of automatic compaction has the same name; it is no threshold',
+  },
+  {
+    rule: 'fullness',
+    where: `${CLI}/run/window-settings.ts`,
+    reason: 'the switch of automatic compaction has the same name; it is no threshold',
   },
 ]
 
@@ -198,6 +237,8 @@ const RULES = {
   process: 'processes are started in one place, with an environment that holds no key',
   reading: 'files are read in one place, which opens plain files alone and never waits for a pipe',
   environment: 'only the main file of the CLI reads the environment and the arguments',
+  fullness:
+    'situation/is-full.ts says when a window is full: all others ask it, and none reads the threshold',
   'folder size': `a folder has at most ${FOLDER_FILES_MAX} source files, the engine ${ENGINE_FILES_MAX}`,
   'file size': `a file has at most ${FILE_LINES_MAX} lines`,
   'function size': `a function has at most ${FUNCTION_LINES_MAX} lines`,
@@ -246,6 +287,47 @@ describe('the architecture', () => {
     const library = sources.filter((source) => inside(source.path) !== undefined)
     expect(library.length).toBeGreaterThan(20)
   })
+})
+
+describe('what may only shrink', () => {
+  const shipped = sources.filter(({ path, isTest }) => path.startsWith('packages/') && !isTest)
+
+  test('is the number of conditional spreads in objects', () => {
+    const count = shipped.reduce((sum, { conditionalSpreads }) => sum + conditionalSpreads, 0)
+    const cure = count > CONDITIONAL_SPREADS ? NO_SPREADS : `fewer than before: set the number to ${count}`
+    expect({ count, cure }).toEqual({ count: CONDITIONAL_SPREADS, cure })
+  })
+
+  test(`is the list of types with more than ${LARGE_TYPE_FIELDS} fields; none has more than ${TYPE_FIELDS_MAX}`, () => {
+    const large = shipped.flatMap(largeTypesOf)
+    const cure = 'split what grew; write down what shrank'
+    expect({ large, cure }).toEqual({ large: Object.entries(LARGE_TYPES), cure })
+    const ours = large.filter(([where]) => !OF_OTHERS.includes(where))
+    expect(ours.filter(([, fields]) => fields > TYPE_FIELDS_MAX)).toEqual([])
+  })
+
+  test.each([
+    ['const x = { ...(a && { b }), ...(a ? { b } : {}), ...(a === undefined ? {} : { a }) }', 3],
+    ['const x = { ...(a ? { b } : { c }), ...a, ...(a ?? {}) }; const y = [...(a ? [b] : [])]', 0],
+  ])('%s has %i', (text, count) => {
+    expect(describeSource(`${LIBRARY}/a.ts`, parseSource('a.ts', text)).conditionalSpreads).toBe(count)
+  })
+
+  test.each([
+    ['an object inside of an interface', `export interface A { b: { ${fields(17)} } }`, ['A']],
+    ['a part of an alias', `interface A { a: 1 }; type B = A & { ${fields(17)} }`, ['B']],
+    ['a parameter', `function f(x: { ${fields(17)} }) {}`, ['f']],
+    ['no declaration', `const x: { ${fields(17)} } = y`, ['a type without a name']],
+    ['fewer fields', `interface A { ${fields(16)} }`, []],
+  ])('a large type is named by where it stands: %s', (_what, text, names) => {
+    const path = `${LIBRARY}/a.ts`
+    const found = largeTypesOf(describeSource(path, parseSource(path, text)))
+    expect(found).toEqual(names.map((name) => [`${path}#${name}`, 17]))
+  })
+
+  function fields(count: number): string {
+    return Array.from({ length: count }, (_, i) => `f${i}: 1`).join('; ')
+  }
 })
 
 describe('the rules bite', () => {
@@ -326,6 +408,16 @@ describe('the rules bite', () => {
       "import { createReadStream, statSync } from 'node:fs'",
       'reading: packages/palimpsest/src/node/a.ts',
     ],
+    [
+      'engine/a.ts',
+      'export const x = (a) => a.thresholds.auto',
+      'fullness: packages/palimpsest/src/engine/a.ts',
+    ],
+    [
+      'engine/a.ts',
+      'export const x = ({ limits: { auto: at } }) => at',
+      'fullness: packages/palimpsest/src/engine/a.ts',
+    ],
     ['node/session-manager.ts', '', 'name: packages/palimpsest/src/node/session-manager.ts'],
     ['wire/utils/a.ts', '', 'name: packages/palimpsest/src/wire/utils/a.ts'],
     ['wire/a.ts', lines(FILE_LINES_MAX + 1), 'file size: packages/palimpsest/src/wire/a.ts'],
@@ -354,6 +446,8 @@ describe('the rules bite', () => {
     ['lab/replay/a.ts', "import { x } from '../../layers/2-micro-compaction/stand-in.ts'"],
     ['engine/a.ts', 'export const x = (at: number) => new Date(at).toISOString()'],
     ['engine/a.ts', 'export const x = ports.process'],
+    ['engine/a.ts', 'export const x = (size) => ({ auto: size })'],
+    ['situation/a.ts', 'export const x = (thresholds) => thresholds.auto'],
     ['node/database.ts', ''],
   ])('not on %s with %j', (path, text) => {
     expect(brokenIn([[path, text]])).toEqual([])
@@ -408,6 +502,12 @@ describe('a folder', () => {
     ])
   })
 })
+
+function largeTypesOf({ path, types }: SourceInfo): [where: string, fields: number][] {
+  return types
+    .filter(({ fields }) => fields > LARGE_TYPE_FIELDS)
+    .map(({ name, fields }) => [`${path}#${name}`, fields])
+}
 
 function brokenIn(files: readonly (readonly [string, string])[]): string[] {
   const all = files.map(([name, text]) => {
@@ -586,6 +686,9 @@ function purityOf(source: SourceInfo): Violation[] {
   const environment = ['process.env', 'process.argv'].filter((name) => source.mentions.has(name))
   return [
     ...impure.map((name) => ({ rule: 'pure' as const, where, what: name })),
+    ...(source.reads.has(FULL_MARK) && !where.startsWith(DECIDES_FULLNESS)
+      ? [{ rule: 'fullness' as const, where, what: `it reads ${FULL_MARK}: ask fullAt` }]
+      : []),
     ...(where === STARTER ? [] : processesOf(source)),
     ...(where === READER || where === `${CLI}/main.ts` ? [] : readingOf(source)),
     ...(where === `${CLI}/main.ts`

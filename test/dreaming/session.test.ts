@@ -1,6 +1,12 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
 import { describe, expect, test } from 'vitest'
 
+import { createSessionDreaming } from '../../packages/palimpsest-cli/src/dream/session-dreaming.ts'
+import type { DreamPlace } from '../../packages/palimpsest-cli/src/dream/dream-place.ts'
 import { drive } from '../../packages/palimpsest/src/drive.ts'
+import type { TraceEvent } from '../../packages/palimpsest/src/ports.ts'
 import {
   createDreamBench,
   memoryOf,
@@ -145,6 +151,35 @@ describe('a dream beside a session', () => {
     })
     expect(await bench.bytes()).toEqual(before)
     expect(await bench.lock()).toBeUndefined()
+    await conversation.close()
+  })
+
+  test('begins no more by itself after three failures in a row, though they are long ago; with /dream it does', async () => {
+    const bench = await due()
+    await writeFile(join(bench.home, 'settings.json'), '{"dream": {"maxRequests": 1}}')
+    const input = { file_path: join(bench.path, 'fact-0.md') }
+    const read = { type: 'tool_use' as const, name: 'Read', input }
+    bench.simulator.addSteps([{ content: [read], when: ofDream, times: 4 }])
+    const { dream, conversation } = await hosted(bench)
+    const { setup } = conversation.prepared.dreaming
+    const gates: TraceEvent[] = []
+    const traced = (place: DreamPlace): DreamPlace => ({
+      ...place,
+      gates: { ...place.gates, trace: (event) => void gates.push(event) },
+    })
+    const dreaming = createSessionDreaming({ ...setup, places: setup.places.map(traced) })
+    for (const count of [1, 2, 3, 4]) {
+      expect(await dreaming.dreamNow()).toMatchObject({ isStarted: true })
+      const { ended, status } = await dream(count)
+      await ended
+      expect(status().state).toBe('failed')
+    }
+    bench.wait(25 * 60 * MINUTE_MS)
+    gates.length = 0
+    dreaming.consider()
+    await dreaming.close(MINUTE_MS)
+    const reason = expect.stringMatching(/^4 dreams of this session failed in a row: it starts no more/)
+    expect(gates).toEqual([{ name: 'dream-gate', gate: 'rest', reason, isOpen: false }])
     await conversation.close()
   })
 

@@ -26,6 +26,13 @@ export interface FunctionSize {
   readonly parameters: number
 }
 
+export interface TypeSize {
+  /** Of the declaration that it stands in. */
+  readonly name: string
+  /** Its own: not those of what it extends, nor those of an object inside of it. */
+  readonly fields: number
+}
+
 export interface SourceInfo {
   /** Path from the root. */
   readonly path: string
@@ -36,6 +43,12 @@ export interface SourceInfo {
   readonly functions: readonly FunctionSize[]
   /** Free names and dotted pairs of names: `process`, `process.env`, `Math.random`, `new Date()`. */
   readonly mentions: ReadonlySet<string>
+  /** Members that are read of any value: `auto` of `a.auto`, of `a['auto']`, and of `const { auto } = a`. */
+  readonly reads: ReadonlySet<string>
+  /** Interfaces, and types of objects wherever they stand. */
+  readonly types: readonly TypeSize[]
+  /** `...(x && { … })` and `...(x ? { … } : {})` in objects: members that are there or not. */
+  readonly conditionalSpreads: number
 }
 
 export function readSources(): readonly SourceInfo[] {
@@ -65,9 +78,17 @@ export function describeSource(path: string, source: SourceFile): SourceInfo {
     isTest,
     lines: source.text.trimEnd().split('\n').length,
     ...(isTest && !IMPORTS_INSIDE.test(source.text)
-      ? { imports: importsAtTop(path, source), functions: [], mentions: new Set<string>() }
+      ? { ...NOT_ASKED, imports: importsAtTop(path, source) }
       : describeTree(path, source)),
   }
+}
+
+const NOT_ASKED: Omit<Tree, 'imports'> = {
+  functions: [],
+  mentions: new Set(),
+  reads: new Set(),
+  types: [],
+  conditionalSpreads: 0,
 }
 
 /** In an expression or a type. */
@@ -82,21 +103,28 @@ function targetOf(path: string, specifier: string): Pick<Import, 'path'> {
   return specifier.startsWith('.') ? { path: join(dirname(path), specifier) } : {}
 }
 
-function describeTree(
-  path: string,
-  source: SourceFile,
-): Pick<SourceInfo, 'imports' | 'functions' | 'mentions'> {
+type Tree = Pick<SourceInfo, 'imports' | 'functions' | 'mentions' | 'reads' | 'types' | 'conditionalSpreads'>
+
+function describeTree(path: string, source: SourceFile): Tree {
   const imports: Import[] = []
   const functions: FunctionSize[] = []
   const mentions = new Set<string>()
+  const reads = new Set<string>()
+  const types: TypeSize[] = []
+  let conditionalSpreads = 0
   const addFunction = functionsInto(functions, source.text)
+  const addType = typesInto(types)
   walk(source.program, (node, field) => {
     const specifier = specifierOf(node)
     if (specifier !== undefined) imports.push(importOf(path, specifier, node))
     addFunction(node)
     addMentions(mentions, node, field)
+    for (const name of membersReadBy(node)) reads.add(name)
+    addType(node)
+    if (node.type === 'ObjectExpression')
+      conditionalSpreads += childrenOf(node, 'properties').filter(isConditionalSpread).length
   })
-  return { imports, functions, mentions }
+  return { imports, functions, mentions, reads, types, conditionalSpreads }
 }
 
 function importOf(path: string, specifier: string, node: SyntaxNode): Import {
@@ -138,6 +166,40 @@ function functionsInto(functions: FunctionSize[], text: string): (node: SyntaxNo
   }
 }
 
+const DECLARES_TYPES = new Set(['TSInterfaceDeclaration', 'TSTypeAliasDeclaration', 'FunctionDeclaration'])
+
+/** Parents come first: a type stands in the declaration that was met last and ends after it. */
+function typesInto(types: TypeSize[]): (node: SyntaxNode) => void {
+  let around: SyntaxNode | undefined
+  return (node) => {
+    if (DECLARES_TYPES.has(node.type)) around = node
+    const fields =
+      node.type === 'TSInterfaceBody'
+        ? childrenOf(node, 'body')
+        : node.type === 'TSTypeLiteral'
+          ? childrenOf(node, 'members')
+          : undefined
+    if (!fields) return
+    const name = around && node.end <= around.end ? stringOf(childOf(around, 'id'), 'name') : undefined
+    types.push({ name: name ?? 'a type without a name', fields: fields.length })
+  }
+}
+
+function isConditionalSpread(node: SyntaxNode): boolean {
+  const given = node.type === 'SpreadElement' ? bare(childOf(node, 'argument')) : undefined
+  if (given?.type === 'LogicalExpression') return given['operator'] === '&&'
+  if (given?.type !== 'ConditionalExpression') return false
+  return ['consequent', 'alternate'].some((field) => isEmptyObject(bare(childOf(given, field))))
+}
+
+function isEmptyObject(node: SyntaxNode | undefined): boolean {
+  return node?.type === 'ObjectExpression' && childrenOf(node, 'properties').length === 0
+}
+
+function bare(node: SyntaxNode | undefined): SyntaxNode | undefined {
+  return node?.type === 'ParenthesizedExpression' ? bare(childOf(node, 'expression')) : node
+}
+
 /** Fields that give a name, where the others mention one. */
 const NAMES = new Set<string | undefined>(['property', 'key', 'id', 'label'])
 
@@ -155,6 +217,21 @@ function addMentions(mentions: Set<string>, node: SyntaxNode, field: string | un
   if (node.type === 'NewExpression' && isIdentifier(callee) && childrenOf(node, 'arguments').length === 0) {
     mentions.add(`new ${callee.name}()`)
   }
+}
+
+function membersReadBy(node: SyntaxNode): readonly string[] {
+  switch (node.type) {
+    case 'MemberExpression':
+      return nameOrValue(childOf(node, 'property'))
+    case 'ObjectPattern':
+      return childrenOf(node, 'properties').flatMap((one) => nameOrValue(childOf(one, 'key')))
+    default:
+      return []
+  }
+}
+
+function nameOrValue(node: SyntaxNode | undefined): readonly string[] {
+  return [stringOf(node, 'name') ?? stringOf(node, 'value') ?? []].flat()
 }
 
 function isIdentifier(value: unknown): value is SyntaxNode & { name: string } {

@@ -107,7 +107,8 @@ async function runContext({ flags }: CommandInput, world: World): Promise<ExitCo
 interface ReadContext {
   readonly document: ContextDocument
   readonly history: readonly string[]
-  readonly autoEnabled: boolean
+  /** Undefined if nothing compacts it unasked. */
+  readonly compactsAt: number | undefined
 }
 
 async function readContext(sessionId: string | undefined, world: World): Promise<ReadContext> {
@@ -124,6 +125,7 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   const { describeView } = await import('palimpsest/conversation')
   const { modelOf } = await import('../stored/open-stored.ts')
   const { toModelName } = await import('palimpsest/wire')
+  const { fullAt } = await import('palimpsest/tokens')
   const { id, path } = await findSession(sessionId, world)
   const loaded = await loadTranscript(path)
   const view = viewOf(loaded.entries, loaded.from)
@@ -140,9 +142,10 @@ async function readContext(sessionId: string | undefined, world: World): Promise
   const totals = await sessionTotals(path, createCostOf())
   const history = await readHistory(path, loaded.from === null ? loaded.entries : undefined)
   const description = describeView(view, { model, reading, totals, now: world.now() })
-  const document = toDocument({ id, model, reading, totals, history }, description)
-  const { autoEnabled } = reading
-  return { document, history: historyTexts(history, description.breakers), autoEnabled }
+  const fullTokens = fullAt(description.thresholds)
+  const document = toDocument({ id, model, reading, fullTokens, totals, history }, description)
+  const compactsAt = reading.autoEnabled ? fullTokens : undefined
+  return { document, history: historyTexts(history, description.breakers), compactsAt }
 }
 
 /** The window with this session's flags. `palimpsest doctor` reports problems with them. */
@@ -164,6 +167,8 @@ interface About {
   readonly id: string
   readonly model: string
   readonly reading: WindowReading
+  /** Where the window counts as full now. */
+  readonly fullTokens: number
   readonly totals: Totals
   readonly history: SessionHistory
 }
@@ -183,7 +188,7 @@ function toDocument(about: About, description: ViewDescription): ContextDocument
     used,
     used_estimated: !isExact,
     percent_left: report.percentLeft,
-    thresholds,
+    thresholds: { ...thresholds, auto: about.fullTokens },
     flags: {
       warning: report.isAboveWarning,
       error: report.isAboveError,
@@ -264,7 +269,7 @@ async function settingsHere(world: World): Promise<Settings> {
 /** Words for newcomers, by layer. */
 const REMOVED_BY = { 1: 'stored', 2: 'cleared', 3: 'compacted by notes', 4: 'compacted' } as const
 
-function toText({ document, history, autoEnabled }: ReadContext): string {
+function toText({ document, history, compactsAt }: ReadContext): string {
   const { session, model, used, room, percent_left, thresholds, by_kind, cache, removals } = document
   const { cost_usd, cost_estimated_usd, used_estimated } = document
   const hits = cache.hit_rate === null ? '' : `, ${Math.round(cache.hit_rate * 100)}% read from the cache`
@@ -280,7 +285,7 @@ function toText({ document, history, autoEnabled }: ReadContext): string {
       .filter(([, tokens]) => tokens > 0)
       .map(([kind, tokens]) => `  ${kind.replace('_', ' ').padEnd(14)} ${String(tokens).padStart(8)}`),
     '',
-    ...(autoEnabled ? [thresholdLine('compacts at', thresholds.auto, used)] : []),
+    ...(compactsAt === undefined ? [] : [thresholdLine('compacts at', compactsAt, used)]),
     thresholdLine('full at', thresholds.blocking, used),
     ...(removals.length > 0 ? ['', 'removed:'] : []),
     ...removals.flatMap(({ id, layer, what, tokens, undo, path, proof, realised }) => [

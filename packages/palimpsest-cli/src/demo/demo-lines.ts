@@ -1,5 +1,6 @@
 import type { LoopEvent } from 'palimpsest/loop'
 import type { Stats } from 'palimpsest/simulator'
+import { fullAt } from 'palimpsest/tokens'
 import { isRemoval, type BoundaryEntry, type EditEntry, type Entry } from 'palimpsest/transcript'
 import { isBlock, toBlocks } from 'palimpsest/wire'
 
@@ -97,7 +98,7 @@ const BAR_CELLS = 28
 export function barLine({ used, bill }: Gauge, { window, thresholds }: WindowReading): StyledLine {
   const cellOf = (tokens: number): number =>
     Math.min(BAR_CELLS - 1, Math.floor((tokens / window.window) * BAR_CELLS))
-  const mark = cellOf(thresholds.auto)
+  const mark = cellOf(fullAt(thresholds))
   const filled = used === 0 ? 0 : cellOf(used) + 1
   const cells = Array.from({ length: BAR_CELLS }, (_, i) => (i === mark ? '|' : i < filled ? '█' : '░'))
   const figures = [

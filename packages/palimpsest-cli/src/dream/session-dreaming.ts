@@ -1,5 +1,6 @@
 import type { Clock, TraceEvent } from 'palimpsest'
 import { passGates, takeConsolidation, type DreamPolicy, type GateState } from 'palimpsest/dreaming'
+import { createRunner, failuresAfter, type Ran } from 'palimpsest/engine'
 
 import type { Settings } from '../agent/settings/settings-shape.ts'
 import type { Scope } from '../memory/memory-scopes.ts'
@@ -8,9 +9,10 @@ import { isRunning } from '../tasks/background-task.ts'
 import type { DreamBase } from './dream-agent.ts'
 import type { DreamBill } from './dream-bill.ts'
 import { dreamPolicy, type DreamPlace } from './dream-place.ts'
-import { failuresAfter, startDream, type DreamStart } from './start-dream.ts'
+import { startDream, triedIn, type DreamStart } from './start-dream.ts'
 
-// Dreams of a running session: considered when a turn has ended, in the background; nothing waits for them.
+// Dreams of a running session: considered when a turn has ended, in the background; nothing waits for them. A runner asks the gates. The
+// dream itself is a task of the session; its failures are counted per place, and the gates ask how many there were.
 
 export interface SessionDreaming {
   /** A turn has ended. Returns at once. */
@@ -45,37 +47,15 @@ export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
     place,
     state: { scannedAt: undefined, failures: 0 },
   }))
-  const { settings, tasks, trace } = setup
-  let looking: Promise<void> | undefined
-  let isClosed = false
-  const lookAt = async ({ place, state }: Looked): Promise<boolean> => {
-    const { detached } = settings.dream
-    if (!(await place.hasMemories())) return false
-    const outcome = await passGates(policyOf(setup), state, place.gates)
-    if (outcome.kind === 'shut') return false
-    const isBeside = detached && setup.startDetached !== undefined
-    const mayBegin = isBeside || !isClosed
-    if (mayBegin && !isBeside) begin(outcome, { place, state }, setup)
-    // A separate process takes the lock itself.
-    else await outcome.hold.giveUp()
-    if (mayBegin && isBeside) setup.startDetached?.(place.memory.scope)
-    return mayBegin
-  }
-  const look = async (): Promise<void> => {
-    if (setup.isHeadless && !settings.dream.detached) return
-    // One at a time: whatever else is due begins after the next turn.
-    for (const one of looked) if (await lookAt(one)) return
-  }
+  const { settings, tasks, trace, clock } = setup
+  const looks = createRunner<readonly Looked[], never>(
+    { name: 'dream-gate', run: async (places, signal) => await look(places, setup, signal) },
+    { ports: { trace, clock } },
+  )
   return {
     consider: () => {
-      if (isClosed || looking || tasks.list().some((task) => isRunning(task.status()))) return
-      looking = look()
-        .catch((error: unknown) => {
-          trace({ name: 'dream-gate', reason: error instanceof Error ? error.message : String(error) })
-        })
-        .finally(() => {
-          looking = undefined
-        })
+      const isFree = (): boolean => !tasks.list().some((task) => isRunning(task.status()))
+      void looks.consider(() => (isFree() ? looked : undefined))
     },
     dreamNow: async () => {
       if (settings.memory.mode === 'off' || settings.memory.mode === 'read-only')
@@ -90,12 +70,12 @@ export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
       return { isStarted: true, text: 'dreaming; /tasks shows it' }
     },
     close: async (waitMs) => {
-      isClosed = true
+      looks.stop()
       const ended = async (): Promise<void> => {
-        await looking
+        await looks.settle(waitMs)
         await tasks.endAll()
       }
-      await setup.clock.within(ended(), waitMs)
+      await clock.within(ended(), waitMs)
     },
   }
 }
@@ -103,6 +83,36 @@ export function createSessionDreaming(setup: DreamingSetup): SessionDreaming {
 interface Looked {
   readonly place: DreamPlace
   readonly state: GateState
+}
+
+/** Asks the gates of each place until a dream begins: one at a time, whatever else is due begins after the next turn. */
+async function look(
+  looked: readonly Looked[],
+  setup: DreamingSetup,
+  signal: AbortSignal,
+): Promise<Ran<never>> {
+  if (setup.isHeadless && !setup.settings.dream.detached) return { hasFailed: false }
+  try {
+    for (const one of looked) if (await lookAt(one, setup, signal)) break
+    return { hasFailed: false }
+  } catch (error) {
+    // No dream has failed, so the gates are asked again after the next turn.
+    return { reason: error instanceof Error ? error.message : String(error), hasFailed: false }
+  }
+}
+
+/** Whether a dream began. */
+async function lookAt({ place, state }: Looked, setup: DreamingSetup, signal: AbortSignal): Promise<boolean> {
+  if (!(await place.hasMemories())) return false
+  const outcome = await passGates(policyOf(setup), state, place.gates)
+  if (outcome.kind === 'shut') return false
+  const isBeside = setup.settings.dream.detached && setup.startDetached !== undefined
+  const mayBegin = isBeside || !signal.aborted
+  if (mayBegin && !isBeside) begin(outcome, { place, state }, setup)
+  // A separate process takes the lock itself.
+  else await outcome.hold.giveUp()
+  if (mayBegin && isBeside) setup.startDetached?.(place.memory.scope)
+  return mayBegin
 }
 
 function begin(
@@ -127,7 +137,7 @@ function begin(
   tasks.add(task)
   void outcome.then(
     (ended) => {
-      state.failures = failuresAfter(ended, state.failures)
+      state.failures = failuresAfter(triedIn(ended), state.failures)
     },
     () => state.failures++,
   )

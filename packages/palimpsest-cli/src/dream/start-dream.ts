@@ -8,6 +8,7 @@ import {
   type DreamPolicy,
   type Hold,
 } from 'palimpsest/dreaming'
+import { failuresAfter, type Tried } from 'palimpsest/engine'
 import type { LoopEvent } from 'palimpsest/loop'
 import { checkMemories, consolidateByRules, judgeRewrite, leftToGo } from 'palimpsest/memory'
 import { openDreamCopy } from 'palimpsest/node'
@@ -62,9 +63,13 @@ export function startDream(start: DreamStart, ending: AbortSignal): StartedDream
     watch.end(outcome.kind, text)
     const isTold = isUnchanged(outcome)
     // The dream is over even if the note fails: the next start finds the changes in the history.
-    await note({ state: outcome.kind, text, failures: failuresAfter(outcome, failures), isTold }).catch(
-      (error: unknown) =>
-        place.gates.trace({ name: 'dream', reason: error instanceof Error ? error.message : String(error) }),
+    await note({
+      state: outcome.kind,
+      text,
+      failures: failuresAfter(triedIn(outcome), failures),
+      isTold,
+    }).catch((error: unknown) =>
+      place.gates.trace({ name: 'dream', reason: error instanceof Error ? error.message : String(error) }),
     )
     return outcome
   }
@@ -134,10 +139,13 @@ async function dream(
   )
 }
 
-/** Failures in a row. A dream that was ended, or that other changes overtook, says nothing about the next one. */
-export function failuresAfter(outcome: DreamOutcome, before: number): number {
-  if (outcome.kind === 'completed') return 0
-  return outcome.kind === 'failed' && outcome.isLate !== true ? before + 1 : before
+/** What it says about the next one: nothing if it was ended, or if other changes overtook it. */
+export function triedIn(outcome: DreamOutcome): Tried {
+  const { kind } = outcome
+  return {
+    made: kind === 'completed' ? outcome : undefined,
+    hasFailed: kind === 'failed' && outcome.isLate !== true,
+  }
 }
 
 /** Share of the possible removals that rules may make before an agent works. */

@@ -4,6 +4,7 @@ import {
   computeWindow,
   estimateText,
   factorOf,
+  fullAt,
   startCalibration,
   type ResolvedModel,
 } from 'palimpsest/tokens'
@@ -63,6 +64,6 @@ const WAYS: { readonly [by in WindowBound['by']]: (tokens: number) => string } =
 function roomyWindow(tokens: number, { facts }: ResolvedModel): number {
   for (let tried = WINDOW_STEP; ; tried += WINDOW_STEP) {
     const model = { facts: { ...facts, contextWindow: tried, prices: [] }, known: true }
-    if (computeThresholds(computeWindow(model, { workingWindow: 'full' })).auto >= tokens) return tried
+    if (fullAt(computeThresholds(computeWindow(model, { workingWindow: 'full' }))) >= tokens) return tried
   }
 }

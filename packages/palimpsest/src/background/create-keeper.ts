@@ -2,10 +2,11 @@ import type { Clock, ForkOutcome, Ports } from '../ports.ts'
 import type { NamedBody } from '../situation/session.ts'
 import type { EntryId } from '../transcript/entry.ts'
 import type { View } from '../transcript/view.ts'
-import { FAILURES_MAX, isBreakerOpen } from './breaker.ts'
+import { isBreakerOpen } from './breaker.ts'
+import { createRunner, type Ran, type Runner } from './create-runner.ts'
 
-// One keeper for everything that runs in parallel to a turn. It starts what a task says is due, one at a time, if bill and breaker allow
-// it. Nobody waits for it; what it makes is taken between requests, if what it covers is still in view. Aborting the signal stops it.
+// One keeper for everything that is made from a conversation in parallel to its turns: a runner whose task plans from the view. What it
+// makes is taken between requests, if what it covers is still in view.
 
 /** What a task wants to do: it covers the conversation up to an entry. */
 export interface BesideWish {
@@ -13,13 +14,10 @@ export interface BesideWish {
 }
 
 /** What came of a run. */
-export interface Brought<Made> {
-  readonly made?: Made | undefined
+export interface Brought<Made> extends Ran<Made> {
   /** What it cost; appended whatever becomes of the rest. */
   readonly spent: readonly NamedBody[]
-  /** For the trace. */
   readonly reason: string
-  readonly hasFailed: boolean
 }
 
 /** Decides with `plan`, which is pure, and acts with `run`. */
@@ -52,7 +50,7 @@ export interface Covering<Made> {
   readonly boundary: EntryId | undefined
 }
 
-export interface Keeper<Moment, Made> {
+export interface Keeper<Moment, Made> extends Pick<Runner<never, Made>, 'settle' | 'stop'> {
   /** Starts what is due. */
   readonly consider: (view: View, moment: Moment) => void
   /** What was made since, to be appended now. */
@@ -61,61 +59,42 @@ export interface Keeper<Moment, Made> {
   readonly find: (view: View) => Covering<Made> | undefined
   /** Something is running, or has ended and was not taken. */
   readonly isWorking: () => boolean
-  /** Waits for what is running, at most this many milliseconds. */
-  readonly settle: (ms: number) => Promise<void>
 }
 
 export function createKeeper<Moment extends { readonly sizeTokens: number }, Wish extends BesideWish, Made>(
   task: BesideTask<Moment, Wish, Made>,
-  { ports, maySpend, failedBefore = 0, signal }: KeeperSetup,
+  { ports, maySpend, failedBefore, signal }: KeeperSetup,
 ): Keeper<Moment, Made> {
-  let working: Promise<void> | undefined
   let isUntaken = false
   let spent: readonly NamedBody[] = []
   let held: Covering<Made> | undefined
-  let failures = failedBefore
-  let waiting: Started<Wish> | undefined
-  const run = async (wish: Wish, boundary: EntryId | undefined): Promise<void> => {
-    const brought = await task.run(wish, signal)
-    const { made, reason, hasFailed } = brought
-    if (hasFailed) failures++
-    else if (made !== undefined) failures = 0
-    if (made !== undefined) held = { made, upTo: wish.upTo, boundary }
-    spent = [...spent, ...brought.spent]
-    isUntaken = true
-    ports.trace({ name: task.name, reason, failures })
-  }
+  const isBroken = (view: View): boolean => isBreakerOpen(view, ports.clock.now())
+  const runner = createRunner<Due<Wish>, Made>(
+    {
+      name: task.name,
+      run: async ({ wish, boundary }, stopped) => {
+        const brought = await task.run(wish, stopped)
+        const { made } = brought
+        if (made !== undefined) held = { made, upTo: wish.upTo, boundary }
+        spent = [...spent, ...brought.spent]
+        isUntaken = true
+        return brought
+      },
+      maySpend: ({ view, sizeTokens }) => maySpend(view, sizeTokens),
+      mayStillStart: task.waits === true ? ({ view }) => !isBroken(view) : undefined,
+    },
+    { ports, failedBefore, signal },
+  )
   const find = (view: View): Covering<Made> | undefined =>
     held && restAfter(view, held) !== undefined ? held : undefined
-  const isStopped = (view: View): boolean =>
-    failures >= FAILURES_MAX || signal.aborted || isBreakerOpen(view, ports.clock.now())
   const isHeldBack = (view: View): boolean =>
-    isStopped(view) ||
-    (task.waits !== true && (working !== undefined || isUntaken || find(view) !== undefined))
-  const start = ({ wish, view, boundary }: Started<Wish>): void => {
-    working = run(wish, boundary)
-      .catch((error: unknown) => {
-        failures++
-        ports.trace({ name: task.name, reason: reasonOf(error), failures })
-      })
-      .finally(() => {
-        working = undefined
-        const next = waiting
-        waiting = undefined
-        if (next && !isStopped(view)) start(next)
-      })
-  }
-  const untilIdle = async (): Promise<void> => {
-    for (let current = working; current; current = working) await current
-  }
+    isBroken(view) || (task.waits !== true && (isUntaken || find(view) !== undefined))
   return {
     consider: (view, moment) => {
-      const wish = isHeldBack(view) ? undefined : task.plan(view, moment)
-      // Usually nothing is due, and then the bill is not added up.
-      if (!wish || !maySpend(view, moment.sizeTokens)) return
-      const started = { wish, view, boundary: view.boundary?.entry.id }
-      if (working) waiting = started
-      else start(started)
+      void runner.consider(() => {
+        const wish = isHeldBack(view) ? undefined : task.plan(view, moment)
+        return wish && { wish, view, sizeTokens: moment.sizeTokens, boundary: view.boundary?.entry.id }
+      })
     },
     take: (view) => {
       const bodies = [...spent]
@@ -128,16 +107,16 @@ export function createKeeper<Moment extends { readonly sizeTokens: number }, Wis
       return bodies
     },
     find,
-    isWorking: () => working !== undefined || isUntaken,
-    settle: async (ms) => {
-      if (working) await ports.clock.within(untilIdle(), ms)
-    },
+    isWorking: () => runner.isWorking() || isUntaken,
+    settle: runner.settle,
+    stop: runner.stop,
   }
 }
 
-interface Started<Wish> {
+interface Due<Wish> {
   readonly wish: Wish
   readonly view: View
+  readonly sizeTokens: number
   /** The boundary in force when the wish was decided on. */
   readonly boundary: EntryId | undefined
 }
@@ -157,8 +136,4 @@ export function spentOn(outcome: ForkOutcome, source: string): readonly NamedBod
   if (outcome.kind !== 'answered' && outcome.kind !== 'called-tools') return []
   const { model, usage } = outcome.response
   return [{ kind: 'spent', source, model, usage }]
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

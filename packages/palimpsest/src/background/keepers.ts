@@ -22,7 +22,7 @@ export interface NotesLimits extends Sizing {
   readonly isSpared?: (() => boolean) | undefined
 }
 
-export interface NotesKeeper extends Pick<Keeper<never, string>, 'take' | 'isWorking' | 'settle'> {
+export interface NotesKeeper extends Pick<Keeper<never, string>, 'take' | 'isWorking' | 'settle' | 'stop'> {
   /** Starts an update if one is due. One at a time. */
   readonly consider: (view: View, at: 'response' | 'turn-end', limits: NotesLimits) => void
   /** Whether notes are to be the summary: then no other is prepared. */
@@ -40,7 +40,7 @@ export interface PreparedLimits {
 }
 
 /** Starts a summary if one may be needed soon: one at a time, and one until the next compaction. `find` returns it while it fits. */
-export type PreparedKeeper = Pick<Keeper<PreparedLimits, string>, 'consider' | 'take' | 'find'>
+export type PreparedKeeper = Pick<Keeper<PreparedLimits, string>, 'consider' | 'take' | 'find' | 'stop'>
 
 /** Leaves only its cost in the conversation. */
 export type SpendingKeeper = Pick<Keeper<never, unknown>, 'take'>

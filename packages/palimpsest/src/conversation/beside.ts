@@ -24,7 +24,6 @@ import type { View } from '../transcript/view.ts'
 import { isBlock } from '../wire/message.ts'
 import type { MessagesResponse } from '../wire/response.ts'
 import type { ConversationNotes, ConversationSetup } from './conversation-setup.ts'
-import { stopWith } from './stop-with.ts'
 
 // The work beside the turns of one conversation: notes, prepared summaries, and memories. One per conversation, from its first turn to its
 // end.
@@ -54,13 +53,12 @@ export function openBeside(
   maySpend: () => boolean,
 ): Beside {
   const { ports, spending, notes, endsWithTurn } = setup
-  const stop = stopWith(setup.signal)
   const common: Common = {
     ports,
     runFork: forkPoint.runFork,
     maySpend: (view, sizeTokens) =>
       maySpend() && mayCallBeside(spentSoFar(view, setup), setup.reading().model.facts, sizeTokens),
-    signal: stop.signal,
+    signal: setup.signal,
   }
   const isWorthIt = (view: View): boolean => !endsWithTurn || goesOn(view)
   const made = createPreparedKeeper(common)
@@ -73,6 +71,9 @@ export function openBeside(
   const kept = notes && openNotes(session, notes, common, { endsWithTurn, isWorthIt })
   const extraction = openExtraction(common, setup, maySpend)
   const keepers = { prepared, extraction, notes: kept?.notes }
+  const giveUp = (): void => {
+    for (const keeper of [prepared, kept?.notes, extraction]) keeper?.stop()
+  }
   const take = (last: Session): AsyncGenerator<LoopEvent, Session> =>
     withBeside(last, {
       keepers: { ...keepers, agents: setup.agents },
@@ -89,12 +90,12 @@ export function openBeside(
     makeUp: (view, limits) => {
       if (isCached(view, ports.clock.now())) kept?.makeUp(view, limits)
     },
-    giveUp: stop.stop,
+    giveUp,
     settle,
     end: async function* (last, waitMs = NOTES_WAIT_MS) {
       const ended = yield* settle(last, waitMs)
       const isLate = extraction?.isWorking() ?? false
-      stop.stop()
+      giveUp()
       await kept?.settled()
       if (!isLate) return ended
       // What it requested before it was ended is paid for.

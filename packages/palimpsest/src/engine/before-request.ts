@@ -76,8 +76,7 @@ export async function* beforeRequest(
   session = yield* guardCompaction(guarded, limits, ports)
   if (isGuarded || session !== guarded) guard = 'stored'
   // What was too little next to a round that large may be enough now.
-  const late =
-    planned || !isGuarded ? undefined : planEditNow(session, sizeOf(session.view, limits), limits, ports)
+  const late = isGuarded ? planEditNow(session, sizeOf(session.view, limits), limits, ports) : undefined
   if (late) [session, guard] = [yield { append: [late.edit] }, 'edited']
   const { compaction, source = 'main' } = limits
   if (compaction && limits.isMain) {
@@ -135,7 +134,7 @@ function boundedName(name: string, resultCharsMax: number | 'unlimited' | undefi
   return resultCharsMax === 'unlimited' ? [name] : []
 }
 
-/** At most one edit before a request. */
+/** Everything that is due now, as one edit. */
 function planEditNow(
   session: Session,
   tokens: number,

@@ -11,7 +11,7 @@ export function isFull(sizeTokens: number, thresholds: FullMark): boolean {
   return sizeTokens >= fullAt(thresholds)
 }
 
-/** Size at which it is full: shown to the user, recorded with a compaction, and shared out by those who make room. */
+/** Size at which a conversation fills its window: shown to the user, recorded with a compaction, and shared out by those who make room. */
 export function fullAt({ auto }: FullMark): number {
   return auto
 }

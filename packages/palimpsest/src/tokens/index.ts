@@ -19,6 +19,7 @@ export {
   readCompactionSwitches,
 } from './setting.ts'
 export type { CompactionSwitches, Setting } from './setting.ts'
+export { fullAt } from '../situation/is-full.ts'
 export { computeThresholds, reportContext } from '../situation/thresholds.ts'
 export type { ContextReport, ThresholdOverrides, Thresholds } from '../situation/thresholds.ts'
 export { computeWindow, WORKING_WINDOW_DEFAULT } from '../situation/window.ts'

@@ -1,4 +1,4 @@
-import { mayCallBeside } from 'palimpsest/engine'
+import { createRunner, mayCallBeside } from 'palimpsest/engine'
 import { priceOf } from 'palimpsest/ledger'
 import { createAskModel } from 'palimpsest/loop'
 import type { ConversationSetup, Spent } from 'palimpsest/conversation'
@@ -38,8 +38,6 @@ export interface AskSetup {
   readonly spend: (spent: Spent) => void
 }
 
-/** After this many failures in a row, no model is asked again in this session. */
-const FAILURES_MAX = 3
 const SOURCE = 'agent-summary'
 const ASKED =
   'In three to five words: what is this agent doing right now? Present tense, a verb in -ing first, and name the thing: a file, a function, a command. Call no tool, and answer with these words alone. For example: Tracing timeout in queue.ts'
@@ -62,35 +60,41 @@ export function summaryAsker(
 export function createAskSummary({ setup, model, now, spend }: AskSetup): AskSummary {
   const { ports, totals, spending } = setup
   const ask = createAskModel(ports)
-  let failures = 0
-  let isAsking = false
-  return async (wish, signal) => {
-    if (isAsking || failures >= FAILURES_MAX || !ports.flags.value('background-calls')) return undefined
-    const way = cheapest(wish, model, now())
-    if (!way) return undefined
-    const { request, facts, tokens } = way
-    const { costUsd: totalUsd, besideUsd = 0 } = totals()
-    const spent = { totalUsd, besideUsd, outputTokens: EXPECTED_TOKENS, elsewhere: spending?.elsewhere?.() }
-    if (!mayCallBeside(spent, facts, tokens)) return undefined
-    isAsking = true
-    try {
-      const outcome = await ask(request, signal)
-      if (outcome.kind !== 'failed')
-        spend({ kind: 'spent', source: SOURCE, model: request.model, usage: outcome.response.usage })
-      const words = outcome.kind === 'answered' ? wordsIn(outcome.text) : undefined
-      failures = words === undefined ? failures + 1 : 0
-      if (words === undefined) ports.trace({ name: SOURCE, reason: `no words: ${outcome.kind}` })
-      return words
-    } catch (error) {
-      // Either the agent has ended and the words are no longer needed, or something failed and the computed words will do.
-      if (signal.aborted) return undefined
-      failures++
-      ports.trace({ name: SOURCE, reason: sentenceOf(error) })
-      return undefined
-    } finally {
-      isAsking = false
-    }
-  }
+  const runner = createRunner<Asked, string>(
+    {
+      name: SOURCE,
+      maySpend: ({ way: { facts, tokens } }) => {
+        const { costUsd: totalUsd, besideUsd = 0 } = totals()
+        const elsewhere = spending?.elsewhere?.()
+        return mayCallBeside({ totalUsd, besideUsd, outputTokens: EXPECTED_TOKENS, elsewhere }, facts, tokens)
+      },
+      run: async ({ way: { request }, signal }) => {
+        try {
+          const outcome = await ask(request, signal)
+          if (outcome.kind !== 'failed')
+            spend({ kind: 'spent', source: SOURCE, model: request.model, usage: outcome.response.usage })
+          const made = outcome.kind === 'answered' ? wordsIn(outcome.text) : undefined
+          if (made !== undefined) return { made, hasFailed: false }
+          return { reason: `no words: ${outcome.kind}`, hasFailed: true }
+        } catch (error) {
+          // Either the agent has ended and the words are no longer needed, or something failed and the computed words will do.
+          return signal.aborted ? { hasFailed: false } : { reason: sentenceOf(error), hasFailed: true }
+        }
+      },
+    },
+    { ports },
+  )
+  return async (wish, signal) =>
+    await runner.consider(() => {
+      const way = ports.flags.value('background-calls') ? cheapest(wish, model, now()) : undefined
+      return way && { way, signal }
+    })
+}
+
+interface Asked {
+  readonly way: Way
+  /** Aborted when the agent has ended. */
+  readonly signal: AbortSignal
 }
 
 interface Way {

@@ -1,4 +1,5 @@
 import { BACKGROUND_ALLOWANCE_USD, BACKGROUND_SHARE_MAX } from 'palimpsest/engine'
+import { fullAt } from 'palimpsest/tokens'
 
 import { readHooks } from '../../agent/hooks/read-hooks.ts'
 import { toPrintable } from '../../agent/printable.ts'
@@ -30,7 +31,10 @@ export function statusRows({ conversation, wishes, world }: CommandPlace): reado
   return [
     ['version', world.version],
     ['model', `${facts.model}, ${about}`],
-    ['window', `${inEnglish(facts.window.window)} tokens; compacts at ${inEnglish(facts.thresholds.auto)}`],
+    [
+      'window',
+      `${inEnglish(facts.window.window)} tokens; compacts at ${inEnglish(fullAt(facts.thresholds))}`,
+    ],
     ['folder', wishes.cwd],
     ['permissions', `${modeWords(permissions.mode())} (/permissions lists rules)`],
     ['instructions', files.length === 0 ? 'none; /init writes AGENTS.md' : files.join(', ')],

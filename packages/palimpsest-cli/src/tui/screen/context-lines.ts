@@ -1,4 +1,5 @@
 import { CONTEXT_KINDS, type ContextDescription, type ContextKind } from 'palimpsest/engine'
+import { fullAt } from 'palimpsest/tokens'
 
 import { line, span, type Span, type Style, type StyledLine } from '../text/styled-line.ts'
 import { dollars, hitPercent, shortCount, type Figures, type StatusFacts } from './status-line.ts'
@@ -106,7 +107,7 @@ interface Mark {
 /** What happens at each threshold. A threshold that only changes the color of the status line has no mark. */
 function marksOf({ thresholds, autoEnabled }: StatusFacts): readonly Mark[] {
   return [
-    ...(autoEnabled ? [{ at: thresholds.auto, name: 'compacts', passed: 'compacts next' }] : []),
+    ...(autoEnabled ? [{ at: fullAt(thresholds), name: 'compacts', passed: 'compacts next' }] : []),
     { at: thresholds.blocking, name: 'full', passed: 'full: /compact makes room' },
   ].toSorted((a, b) => a.at - b.at)
 }

@@ -1,4 +1,4 @@
-import { reportContext, type Thresholds, type Window } from 'palimpsest/tokens'
+import { fullAt, reportContext, type Thresholds, type Window } from 'palimpsest/tokens'
 import { hitRateOf } from 'palimpsest/transcript'
 import { conversationTokens, servedPromptTokens, servedTokens, type Usage } from 'palimpsest/wire'
 
@@ -85,7 +85,7 @@ export function dollars(usd: number): string {
 /** What happens next as the conversation grows, and how far away it is. `/context` shows every threshold. */
 function nextThreshold(used: number, { thresholds, autoEnabled }: StatusFacts, mark: string): string {
   const steps = [
-    ...(autoEnabled ? [{ name: 'compacts', at: thresholds.auto }] : []),
+    ...(autoEnabled ? [{ name: 'compacts', at: fullAt(thresholds) }] : []),
     { name: 'full', at: thresholds.blocking },
   ]
   const next = steps.toSorted((a, b) => a.at - b.at).find(({ at }) => at > used)

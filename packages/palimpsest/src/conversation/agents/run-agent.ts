@@ -1,3 +1,4 @@
+import { stopWith } from '../../background/stop-with.ts'
 import { drive } from '../../drive.ts'
 import { agentSource } from '../../layers/7-agents/agent-source.ts'
 import type { AgentPolicy } from '../../layers/7-agents/policy.ts'
@@ -9,7 +10,6 @@ import { isBlock, toBlocks } from '../../wire/message.ts'
 import { servedTokens } from '../../wire/usage.ts'
 import type { ConversationSetup } from '../conversation-setup.ts'
 import { openConversation } from '../open-conversation.ts'
-import { stopWith } from '../stop-with.ts'
 
 // One agent, from its first message to its report. Whatever happens, its transcript is valid and everything that it started has ended.
 

@@ -1,6 +1,7 @@
+import { FAILURES_MAX } from '../../background/breaker.ts'
 import type { TraceEvent } from '../../ports.ts'
 import { lastConsolidation, takeConsolidation, type Hold, type LockPorts } from './consolidation-lock.ts'
-import { AHEAD_MS_MAX, DREAM_FAILURES_MAX, restMs, SCAN_EVERY_MS, type DreamPolicy } from './policy.ts'
+import { AHEAD_MS_MAX, restMs, SCAN_EVERY_MS, type DreamPolicy } from './policy.ts'
 
 // Whether memory should be consolidated now. The cheapest question comes first; each answer is traced with its reason.
 
@@ -72,7 +73,7 @@ function restText(
   now: number,
 ): string | undefined {
   const how = '`palimpsest dream --now` tries again'
-  if (ownFailures >= DREAM_FAILURES_MAX)
+  if (ownFailures >= FAILURES_MAX)
     return `${ownFailures} dreams of this session failed in a row: it starts no more. ${how}`
   const rest = restMs(inRow)
   if (Math.abs(now - lastMs) >= rest) return undefined

@@ -15,8 +15,6 @@ export const UNSEEN_STALE_MS = 24 * 60 * 60_000
 export const AHEAD_MS_MAX = 30 * 24 * 60 * 60_000
 /** Longer than any dream takes; a machine that was suspended for this long finds it over. */
 export const DREAM_MS_MAX = 30 * 60_000
-/** After this many failures in a row, a session begins no more of them. */
-export const DREAM_FAILURES_MAX = 3
 /** How long the folder rests after a failure. It doubles with each further failure, up to a day. */
 const REST_MS = 60 * 60_000
 const REST_MS_MAX = 24 * 60 * 60_000

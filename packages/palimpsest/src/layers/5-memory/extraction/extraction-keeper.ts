@@ -2,6 +2,7 @@ import {
   createKeeper,
   type BesideTask,
   type Brought,
+  type Keeper,
   type KeeperSetup,
 } from '../../../background/create-keeper.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type ToolForkPorts,
 } from '../../../background/run-tool-fork.ts'
 import type { MemoryFolder, Ports, RunFork } from '../../../ports.ts'
-import type { NamedBody } from '../../../situation/session.ts'
 import type { Sizing } from '../../../situation/size-of.ts'
 import { factorOf } from '../../../tokens/calibrate.ts'
 import type { Entry, EntryId } from '../../../transcript/entry.ts'
@@ -80,13 +80,11 @@ export interface ExtractionSetup extends KeeperSetup {
   readonly mayGoOn: (view: View, responses: readonly MessagesResponse[], sizeTokens: number) => boolean
 }
 
-export interface ExtractionKeeper {
-  /** A turn ended with an answer. */
-  readonly consider: (view: View, moment: ExtractionMoment) => void
-  readonly take: (view: View) => readonly NamedBody[]
-  readonly isWorking: () => boolean
-  readonly settle: (ms: number) => Promise<void>
-}
+/** `consider`: a turn ended with an answer. */
+export type ExtractionKeeper = Pick<
+  Keeper<ExtractionMoment, 'extracted'>,
+  'consider' | 'take' | 'isWorking' | 'settle' | 'stop'
+>
 
 interface Wish {
   readonly upTo: EntryId
