@@ -36,25 +36,25 @@ async function judgeRecorded(): Promise<JudgedBoundary[]> {
 
 function writeReport(boundaries: readonly JudgedBoundary[]): string {
   const means = SUMMARY_MAKERS.map((maker) => meanRow(boundaries, maker))
-  return `# Summaries of recorded compactions, side by side
+  return `# Summaries of recorded compactions, compared
 
-Written by \`bench/recorded-summaries.ts\`. The sessions are other people's and are not part of this project. Of each of their ${boundaries.length} compactions that
-left a summary, the summary that the recorded agent continued with is shown beside two of ours of the same history: by extraction (the offline model) and
-computed from facts (the fold). **Ours have at most the recorded one's characters**, before repair. Repairs may take ${REPAIR_CHARS_MAX} characters more.
+Written by \`bench/recorded-summaries.ts\`. The sessions are other people's and are not part of this project. For each of their ${boundaries.length} compactions that
+left a summary, this page compares two of ours with the one that the recorded agent continued with, of the same history: by extraction (the offline model) and
+computed from facts (the fold). **Ours have at most the recorded one's characters**, before repair. Repairs may add ${REPAIR_CHARS_MAX} characters.
 
-Each text is judged alone, without the messages that are kept beside it, by the measure of the [replay](replay.md): *user words*, share of the words
-of the user's lines that stand whole in it; *prohibitions*, sentences of the user that forbid or restrict; *paths*, changed files that it says were changed;
-*last operation*, those with the right one; *errors*, failed calls that the very same call never fixed, by the line that tells; *to-dos*, open ones; *later*, of what
-the next ${LATER_STEPS} steps used and nobody had said again since the compaction, how much is there at all, and in relation to its line. Means over
-compactions that have the figure. In the five of \`agentv\` no summary can be read (it is encrypted or left out): what
-stands there is a copy of the user's messages. A recorded agent that compacts a second time sees only its own first summary of what was before; ours are made
-of the whole history.
+Each text is judged alone, without the messages that stay next to it, by the measure of the [replay](replay.md): *user words*, share of the words
+of the user's lines that it contains whole; *prohibitions*, sentences of the user that forbid or restrict; *paths*, changed files that it says were changed;
+*last operation*, those with the right one; *errors*, failed calls that the very same call never fixed, by the line that says what went wrong; *to-dos*, open ones; *later*, of what
+the next ${LATER_STEPS} steps used and nobody had said again since the compaction, how much is in it at all (seen), and next to its line (related). Means over
+compactions that have the figure. In the five of \`agentv\` no summary can be read (it is encrypted or left out); in
+its place is a copy of the user's messages. A recorded agent that compacts a second time sees only its own first summary of what came before; ours are made
+from the whole history.
 
 | summary | characters | ${SUMMARY_COLUMNS.join(' | ')} |
 | --- | --- | ${SUMMARY_COLUMNS.map(() => '---').join(' | ')} |
 ${means.join('\n')}
 
-What is asked of ours, and how it stands:
+What ours should reach, and whether they do:
 
 ${verdicts(boundaries).join('\n')}
 

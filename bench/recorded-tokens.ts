@@ -138,15 +138,15 @@ function describeFarOff(all: readonly PredictedPrompt[]): string {
   const shrank = far.filter((prompt) => growth(prompt) <= 0)
   const grewMore = far.filter((prompt) => growth(prompt) > 0 && prompt.predictedTokens < prompt.actualTokens)
   const median = quantile(grewMore.map(missed), 0.5)
-  return `Off by more than 25% are ${far.length} of ${judged.length} requests. In ${grewMore.length} of them the prompt grew by more than the log shows (by ${median} tokens
-in the median): reminders that the client adds unseen, results of hosted searches. In ${shrank.length} it shrank though nothing in the log went. The
+  return `${far.length} of ${judged.length} requests are off by more than 25%. In ${grewMore.length} of them the prompt grew by more than the log shows (by ${median} tokens
+in the median): reminders that the client adds unseen, results of hosted searches. In ${shrank.length} it shrank although nothing left the log. The
 estimate itself was too high in ${far.length - grewMore.length - shrank.length}.`
 }
 
 function describeBoundaries(all: readonly PredictedPrompt[]): string {
   const after = all.filter((prompt) => prompt.afterBoundary)
   const errors = after.map((prompt) => missed(prompt) / prompt.actualTokens)
-  return `After recorded compactions come ${after.length} further requests, not judged above, because the files and reminders that the client puts in again
+  return `${after.length} further requests come right after recorded compactions. They are not judged above, because the files and reminders that the client adds again
 are not in its log. The same formula is off there by ${percent(quantile(errors, 0.5), 0)} of the prompt in the median.`
 }
 

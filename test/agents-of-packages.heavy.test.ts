@@ -21,7 +21,7 @@ const PACKAGES = [
 
 /** What may be said of such a file: each tells the user what is not used, and none of it keeps the agent from being used. */
 const SAID =
-  /^(unknown (tools|disallowedTools|fields): |(tools|disallowedTools) of MCP servers that are not connected: |patterns in |fields that have no effect yet: |".*" is described by .* already$|no front matter: )/
+  /^(unknown (tools|disallowedTools|fields): |(tools|disallowedTools) of MCP servers that are not connected: |patterns in |fields that have no effect yet: |".*" is already defined in .*$|no front matter: )/
 
 /** All by one start of npm, which takes longer than to get them. Undefined where the registry is not reached. */
 const packages = { folder: '', packed: undefined as readonly string[] | undefined }
@@ -65,7 +65,7 @@ test.for(PACKAGES)('the agent files of $spec load as they are', async (given, { 
     isTrusted: true,
   })
   const own = loaded.types.filter(({ source }) => source === 'project')
-  const repeated = loaded.problems.filter(({ text }) => text.endsWith(' already'))
+  const repeated = loaded.problems.filter(({ text }) => text.includes(' is already defined in '))
   expect(own.length + repeated.length).toBe(texts.filter(hasHead).length)
   expect(own.length).toBeGreaterThan(0)
   expect(loaded.problems.filter(({ text }) => !SAID.test(text))).toEqual([])

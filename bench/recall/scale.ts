@@ -149,13 +149,13 @@ async function ask(of: Recall): Promise<void> {
   const word = (from: number, to: number): string => words[from + Math.floor(random() * (to - from))] ?? ''
   // The first hundred words stand for those without meaning, which a search leaves out.
   const kinds: { readonly [name: string]: () => string } = {
-    'a name that stands once': () => `needle${Math.floor((random() * entries) / 997) * 997}x`,
+    'a name that occurs once': () => `needle${Math.floor((random() * entries) / 997) * 997}x`,
     'a word of at most 2,000 entries': () => (random() < 0.3 ? 'seldom' : word(20_000, WORDS)),
     'such a word in a sentence of common ones': () =>
       [word(100, 300), word(20_000, WORDS), word(100, 1_000), word(300, 3_000), word(100, 3_000)].join(' '),
     'three words of 5 to 15 % each': () => Array.from({ length: 3 }, () => word(100, 300)).join(' '),
     'a sentence of eight words': () => Array.from({ length: 8 }, () => word(100, 5_000)).join(' '),
-    'words that stand nowhere': () => `quux${Math.floor(random() * 1e6)} zzyzx`,
+    'words that occur nowhere': () => `quux${Math.floor(random() * 1e6)} zzyzx`,
   }
   console.log(
     '| query | CPU ms p50 | p95 | most | wall ms p50 | p95 | most | said what it left out |\n| --- | --- | --- | --- | --- | --- | --- | --- |',

@@ -34,7 +34,7 @@ export function sayClaim({ sessions, windows }: ReplayReport): string[] {
   })
 }
 
-/** Bold where the interval leaves out 0. */
+/** Bold where the interval excludes 0. */
 export function behindIn(row: PairedRow): string[] {
   return COLUMNS.flatMap(({ column, sign, say }) => {
     const difference = row[column]

@@ -54,14 +54,14 @@ function ofWindow({ sessions, windows }: ReplayReport, window: number): string[]
     '',
     ...table(rows),
     '',
-    `${OWN} less each other on the same sessions, with 95% intervals; cost in points of the unmanaged cost. Bold where the interval leaves out 0.`,
+    `${OWN} minus each other strategy on the same sessions, with 95% intervals; cost in points of the unmanaged cost. Bold where the interval excludes 0.`,
     '',
     ...differences(
       paired.filter((row) => !isAblation(row.against)),
       'against',
     ),
     '',
-    `What each part brings: ${OWN} less the same without it, or with another in its place.`,
+    `What each part contributes: ${OWN} minus the same without it, or with another in its place.`,
     '',
     ...differences(
       paired.filter((row) => isAblation(row.against)),

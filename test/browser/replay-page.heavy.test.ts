@@ -81,14 +81,14 @@ describe.skipIf(chromium === undefined)(`the page of the replay in a browser${wh
     const own = shown.locator('section').first().locator('figure.panel.wide')
     expect(await own.textContent()).toContain('palimpsest')
     expect(await own.locator('path.cuts').count()).toBe(1)
-    expect(await shown.locator('h3', { hasText: 'What each part brings' }).count()).toBe(2)
+    expect(await shown.locator('h3', { hasText: 'What each part contributes' }).count()).toBe(2)
     expect(await shown.locator('td.why').first().textContent()).toMatch(/tokens|call for a summary/)
     await shown.context().close()
   })
 
   test('a hostile name of a session is text, to the letter', async () => {
     const { shown } = await open('light', 1280)
-    expect(await shown.title()).toBe('Replay: what each way costs and keeps')
+    expect(await shown.title()).toBe('Replay: what each strategy costs and keeps')
     expect(await shown.locator('script, img').count()).toBe(0)
     const text = await shown.locator('main').innerText()
     expect(text).toContain(ATTACK.replace('\u202E', String.raw`\u202e`))

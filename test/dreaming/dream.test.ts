@@ -233,7 +233,7 @@ describe('palimpsest dream', () => {
     await mkdir(note)
     expect(await bench.run(['-p', 'Hello'])).toMatchObject({
       exit: 0,
-      err: expect.stringMatching(/what became of the last dream cannot be told: .* is a folder/),
+      err: expect.stringMatching(/the outcome of the last dream is not known: .* is a folder/),
     })
   })
 

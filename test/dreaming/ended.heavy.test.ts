@@ -18,7 +18,7 @@ import { HAS_TMUX, openTerminal } from '../kit/tmux.ts'
 const FACTS = Array.from({ length: 8 }, (_, i) => memoryOf(`fact-${i}`, `Service${i} is owned by team${i}`))
 /** Its answer comes when nobody waits for it any more. */
 const SILENT = { content: [text('Late.')], when: { source: 'dream' }, delay_ms: 600_000 }
-const ENDED = 'the dream was ended; nothing changed'
+const ENDED = 'the dream was stopped; nothing changed'
 const run = promisify(execFile)
 
 async function dreamer(settings: object = {}) {
@@ -105,7 +105,7 @@ describe('a process that dreams', () => {
     started.child.kill('SIGKILL')
     await started.ended
     expect(await bench.told()).toEqual([
-      expect.stringContaining('the last dream was ended before it was done; nothing changed'),
+      expect.stringContaining('the last dream was stopped before it finished; nothing changed'),
     ])
     expect(await bench.bytes()).toEqual(bench.before)
   })

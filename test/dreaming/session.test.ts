@@ -90,7 +90,7 @@ describe('a dream beside a session', () => {
     const bench = await due()
     bench.simulator.addSteps([HELLO, SILENT, HELLO])
     const { say, dream, conversation, run, answer } = await hosted(bench)
-    expect(await run('/tasks')).toContain('there are no background tasks')
+    expect(await run('/tasks')).toContain('no background tasks')
     await say('One')
     const { id, ended, status } = await dream()
     expect(conversation.facts.task).toBe('running: dream')
@@ -98,22 +98,22 @@ describe('a dream beside a session', () => {
     await until(() => bench.asked('dream').length === 1)
     expect(status().state).toBe('starting')
     expect((await bench.lock())?.isEmpty).toBe(false)
-    expect(await run('/dream')).toMatch(/not now: process \d+ on .+ consolidates since /)
+    expect(await run('/dream')).toMatch(/not now: process \d+ on .+ has been consolidating since /)
     answer('1', 'l', 'e')
     const shown = await run('/tasks')
     expect(shown).toContain(`1) ${id}  dream  running`)
     expect(shown.match(/l\) Look again/g)).toHaveLength(2)
-    expect(shown).toContain('the dream was ended; nothing changed')
+    expect(shown).toContain('the dream was stopped; nothing changed')
     await ended
     expect(status().state).toBe('killed')
-    expect(await run(`/tasks kill ${id}`)).toContain(`${id} has ended already`)
+    expect(await run(`/tasks kill ${id}`)).toContain(`${id} has already ended`)
     expect(await bench.lock()).toBeUndefined()
     // What it asked for is paid for.
     expect(await run('/cost')).toMatch(/dream \$0\.\d+[^]* is estimated/)
     await conversation.close()
     bench.script(text('Hi.'), text('Hi.'))
     const starts = [await bench.run(['-p', 'Hello']), await bench.run(['-p', 'Hello'])]
-    expect(starts.map(({ err }) => err.includes('the dream was ended; nothing changed'))).toEqual([
+    expect(starts.map(({ err }) => err.includes('the dream was stopped; nothing changed'))).toEqual([
       true,
       false,
     ])
@@ -126,7 +126,7 @@ describe('a dream beside a session', () => {
     expect(await run('/dream')).toContain('dreaming; /tasks shows it')
     const first = await dream()
     await until(() => bench.asked('dream').length === 1)
-    expect(await run(`/tasks kill ${first.id}`)).toContain('the dream was ended; nothing changed')
+    expect(await run(`/tasks kill ${first.id}`)).toContain('the dream was stopped; nothing changed')
     expect(await run('/dream')).toContain('dreaming; /tasks shows it')
     const second = await dream(2)
     expect(await run('/tasks kill nobody')).toContain('no task "nobody"')
@@ -178,7 +178,7 @@ describe('a dream beside a session', () => {
     gates.length = 0
     dreaming.consider()
     await dreaming.close(MINUTE_MS)
-    const reason = expect.stringMatching(/^4 dreams of this session failed in a row: it begins no more/)
+    const reason = expect.stringMatching(/^4 dreams of this session failed in a row: it starts no more/)
     expect(gates).toEqual([{ name: 'dream-gate', gate: 'rest', reason, isOpen: false }])
     await conversation.close()
   })
@@ -214,7 +214,7 @@ describe('a dream beside a session', () => {
     await first.ended
     expect(first.status()).toMatchObject({
       state: 'failed',
-      text: expect.stringMatching(/somebody wrote to the memories meanwhile; it is tried again/),
+      text: expect.stringMatching(/the memories changed meanwhile; Palimpsest will try again/),
     })
     await say('Two')
     expect(tasks.list()).toHaveLength(1)

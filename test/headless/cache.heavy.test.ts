@@ -27,7 +27,9 @@ test('a prefix that changes between two runs is told in the stream and in `conte
     path: 'system.0',
     session_id: clean['session'],
   })
-  expect(err).toMatch(/^the prompt cache broke at system\.0: \d+ tokens were expected from it, \d+ came\n$/)
+  expect(err).toMatch(
+    /^the prompt cache broke at system\.0: \d+ tokens were expected from it, \d+ were read\n$/,
+  )
   const { cause, path, expected_tokens, read_tokens } = told[0] ?? {}
   const after = jsonObject((await bench.run(['context', '--json'])).out)
   expect(after['cache']).toMatchObject({
@@ -71,7 +73,7 @@ test('what an edit came to is in `context`, as it was billed', async () => {
     expect(realised.rewrite_usd > 0).toBe(realised.rewrite_tokens > 0)
   }
   expect((await bench.run(['context'])).out).toMatch(
-    /\d+ tokens less in the next request; \d+ written again for \$\d/,
+    /\d+ fewer tokens in the next request; \d+ written again for \$\d/,
   )
 })
 

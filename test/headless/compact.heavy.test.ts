@@ -218,7 +218,7 @@ async function expectKept(bench: Bench, lines: readonly JsonObject[]): Promise<v
   expect(summaryRequest(bench)).toContain('mind the gap')
   expect(await bench.run(['compact'], { env: small })).toMatchObject({
     exit: 1,
-    err: 'palimpsest: Nothing was said since the last compaction.\n',
+    err: 'palimpsest: Nothing has been said since the last compaction.\n',
   })
   const restored = await bench.run(['restore', second], { env: small })
   expect(restored).toMatchObject({ exit: 0, out: expect.stringMatching(/^restored: \d+ characters/) })
@@ -266,7 +266,7 @@ test('hooks may object, fail, run on and print escapes: the first stops a compac
   expect(compactions(lines)).toHaveLength(1)
   expect(err).toContain('is not trusted')
   expect(err).toContain(String.raw`the hook "printf" failed with exit code 1: \x1b[31mred\x1b[0m`)
-  expect(err).toContain('the hook "sleep" took too long and was ended')
+  expect(err).toContain('the hook "sleep" took too long and was stopped')
   expect(err).toContain('the hook "no-such-program" failed with exit code 127')
   expect(err).not.toContain('\u001B')
   // A long text goes to disk, and the conversation gets its beginning.

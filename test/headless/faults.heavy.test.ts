@@ -76,7 +76,7 @@ const ENDED: readonly Row[] = [
     name: 'a page of HTML that says 404',
     instead: [() => page(404)],
     exit: 1,
-    err: /^palimpsest: The provider knows no such model or address \(404\): a page of HTML\. Check --model and the base URL\.\n$/,
+    err: /^palimpsest: The provider does not know this model or address \(404\): a page of HTML\. Check --model and the base URL\.\n$/,
   },
   {
     name: 'a wrong key',

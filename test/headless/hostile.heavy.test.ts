@@ -89,7 +89,9 @@ test('an address that only the project chose gets no key, also where the folder 
     env: { PALIMPSEST_BASE_URL: undefined, ...KEYS },
   })
   expect(out).toBe('Mine now.\n')
-  expect(err).toContain(`${theirs.url} was chosen by the project: it gets no key. --base-url makes it yours.`)
+  expect(err).toContain(
+    `${theirs.url} was chosen by the project, so it gets no key. To send one, pass the address with --base-url.`,
+  )
   expect(err).toContain('"permissions.defaultMode" cannot be "bypass" in a project.')
   const sent = [...seen, ...theirs.simulator.requests().map(({ body }) => JSON.stringify(body))]
   // Two requests, and the question which models there are.
@@ -353,7 +355,7 @@ test('a prompt of ten megabytes is stored, not sent, and told; one more byte is 
   const longer = await bench.run(['-p'], { stdin: Buffer.alloc(most + 1, 'word ') })
   expect(longer).toMatchObject({
     exit: 2,
-    err: 'palimpsest: over 10 MB on stdin: write it to a file and name it in the prompt\n',
+    err: 'palimpsest: stdin holds more than 10 MB: write it to a file and name the file in the prompt\n',
   })
 })
 

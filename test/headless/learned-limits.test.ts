@@ -54,17 +54,17 @@ test('a limit that can be is learned, shown, bounded by --window, and forgotten 
   bench.server.faults.push(refusal(said), refusal(said))
   const learned = await bench.run(['-p', 'and now', '--continue'])
   expect(learned).toMatchObject({ exit: 0, out: `${GOOD}\n` })
-  expect(learned.err).toMatch(/window of claude-opus-5-5 here is 50,000 tokens, as the provider says/)
+  expect(learned.err).toMatch(/The provider says that the window of claude-opus-5-5 here is 50,000 tokens\./)
   expect(learned.err).toMatch(/compacted: \d+ to ~?\d+ tokens/)
   expect(await windowOf(bench)).toBe(50_000)
   expect(await windowOf(bench, { PALIMPSEST_WINDOW: '20000' })).toBe(20_000)
   expect(await windowOf(bench, { PALIMPSEST_WINDOW: '100000' })).toBe(50_000)
   const place = new URL(bench.server.url).host
   expect((await bench.run(['doctor'])).out).toContain(
-    `claude-opus-5-5 at ${place} takes 50,000 tokens: learned less than an hour ago from "The provider answered 400: ${said}", counts for another 24 hours. \`palimpsest doctor --forget-limits\` forgets it`,
+    `claude-opus-5-5 at ${place} accepts 50,000 tokens: learned less than an hour ago from "The provider answered 400: ${said}", valid for another 24 hours. \`palimpsest doctor --forget-limits\` forgets it`,
   )
   expect(await bench.run(['doctor', '--forget-limits'])).toMatchObject({
-    err: `forgotten: claude-opus-5-5 at ${place} takes 50,000 tokens\n`,
+    err: `forgotten: claude-opus-5-5 at ${place} accepts 50,000 tokens\n`,
     out: expect.stringContaining('no provider has refused a request as too long'),
   })
   expect(await windowOf(bench)).toBe(1_000_000)
@@ -84,7 +84,7 @@ test.each([
   [
     'too small for system and tools',
     { tokens: 4_097, at: Date.now(), said: WRONG },
-    /^palimpsest: a refusal said that claude-opus-5-5 takes 4,097 tokens here, .* that limit is ignored\. .*\nThe provider answered a request of [\d,]+ tokens, so the window of claude-opus-5-5 is not 4,097, as it said before\. That is forgotten\.\n$/,
+    /^palimpsest: the provider once said that claude-opus-5-5 accepts 4,097 tokens here, .* that limit is ignored\. .*\nThe provider answered a request of [\d,]+ tokens, so the window of claude-opus-5-5 is not 4,097, as it said before\. Palimpsest no longer uses that limit\.\n$/,
   ],
 ])('a kept limit %s stops no session', async (_what, kept, told) => {
   const bench = await createHostileBench()

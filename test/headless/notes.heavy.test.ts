@@ -257,7 +257,7 @@ test('what stands in the place of the notes and is none stops nothing, is told i
     const before = await lstat(path)
     const { exit, out, err } = await bench.run(['-p', 'and now?', '--continue'])
     expect({ exit, out }).toEqual({ exit: 0, out: 'Yes.\n' })
-    expect(err).toMatch(new RegExp(`^palimpsest: cannot .*${why}.*transcript only\n$`))
+    expect(err).toMatch(new RegExp(`^palimpsest: cannot .*${why}.*only in the transcript\n$`))
     const { ino, size } = await lstat(path)
     expect({ ino, size }).toEqual({ ino: before.ino, size: before.size })
   }

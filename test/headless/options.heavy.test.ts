@@ -47,7 +47,7 @@ test('--max-cost sends no request that would go beyond; a higher one lets it go 
 test('--max-cost says so where it cannot hold: a model without a known price', async () => {
   const bench = await createBench({ script: [{ content: [text('Done.')] }] })
   const { err } = await bench.run(['-p', 'look', '--model', 'own-model', '--max-cost', '0.5'])
-  expect(err).toContain('no price is known for own-model: the limit of $0.5 cannot hold')
+  expect(err).toContain('no price is known for own-model, so the limit of $0.5 cannot be enforced')
 })
 
 test('--window: what does not fit is refused before it is sent, with the cure', async () => {

@@ -60,7 +60,7 @@ test('takes a text out of transcripts, stored results, notes, memories and their
   expect(await readFile(shared, 'utf8')).toMatch(/^Reviewers say \[purged\]/)
   expect(await bench.run(['purge', SECRET])).toMatchObject({
     exit: 0,
-    out: 'Nothing that is stored holds it.\n',
+    out: 'Nothing stored contains it.\n',
   })
   bench.simulator.addSteps([DONE])
   expect(await bench.run(['-p', 'And now?', '--continue'])).toMatchObject({ exit: 0, out: 'Done.\n' })
@@ -75,7 +75,7 @@ test('says what it leaves: settings are the user’s own', async () => {
   await writeFile(join(bench.home, 'settings.json'), JSON.stringify({ env: { KEY: SECRET } }))
   const { exit, err } = await bench.run(['purge', SECRET])
   expect(exit).toBe(1)
-  expect(err).toContain('settings.json still holds it: it is yours to edit')
+  expect(err).toContain('settings.json still contains it: it is yours to edit')
 })
 
 test.each([

@@ -42,7 +42,7 @@ test('of a folder with 200 sessions of Claude Code, Ctrl-C leaves a whole report
   const { exit, out, err } = await ended
   expect(err).toContain('your own sessions, newest first: 200\n')
   expect(err).toMatch(/^1\/200 claude-code\/p\d\/s\d+\.jsonl: 13 steps$/m)
-  const done = Number(/reported is what was done: (\d+) of 200 files/.exec(err)?.[1])
+  const done = Number(/this report covers (\d+) of 200 files/.exec(err)?.[1])
   expect(done).toBeGreaterThanOrEqual(2)
   expect(done).toBeLessThan(200)
   expect(exit).toBe(1)

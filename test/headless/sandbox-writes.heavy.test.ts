@@ -46,7 +46,9 @@ test('where the sandbox does not work, the start says so once with the cure, and
   )
   const { err } = await bench.run(['-p', 'hello'])
   expect(
-    err.match(/Commands that write are asked about, although "sandbox" is set: [^\n]+To change that, /g),
+    err.match(
+      /Palimpsest asks before commands that write, although "sandbox" is set: [^\n]+To change that, /g,
+    ),
   ).toHaveLength(1)
   expect(existsSync(join(bench.folder, 'a.txt'))).toBe(false)
 })

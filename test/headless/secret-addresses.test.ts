@@ -86,7 +86,7 @@ test('a token in an address that settings name, or that is none, is not shown ei
     await run(['-p', 'hello'], { PALIMPSEST_BASE_URL: undefined })
     await put(join(bench.home, 'settings.json'), '{}')
   }
-  expect(printed.join('\n')).toMatch(/was chosen by the project: it gets no key/)
+  expect(printed.join('\n')).toMatch(/was chosen by the project, so it gets no key/)
   expect(printed.join('\n')).toMatch(/must be an http or https address/)
   expect(printed.join('\n')).not.toContain('hush7')
 })

@@ -33,7 +33,7 @@ test.each([
     'a target without a limit',
     { PALIMPSEST_CONTEXT_TARGET_INPUT: '40000' },
     SAY,
-    'PALIMPSEST_CONTEXT_TARGET_INPUT has no effect without PALIMPSEST_CONTEXT_MAX_INPUT, which says from how many tokens on the provider clears. Set both',
+    'PALIMPSEST_CONTEXT_TARGET_INPUT has no effect without PALIMPSEST_CONTEXT_MAX_INPUT, which says at how many tokens the provider begins to clear. Set both',
   ],
   [
     'a limit that cannot be meant',

@@ -105,7 +105,7 @@ test('--session-id names the session; a name that is taken or would leave the fo
   expect(again).toMatchObject({
     exit: 2,
     out: '',
-    err: `palimpsest: session ${id} exists already: resume it, or choose another id\n`,
+    err: `palimpsest: session ${id} already exists: resume it, or choose another id\n`,
   })
   const outside = await bench.run(['-p', 'hello', '--session-id', '../../evil'])
   expect(outside).toMatchObject({ exit: 2, err: expect.stringContaining('cannot be a session id') })

@@ -47,7 +47,7 @@ test('a session is found by the first eight characters of its id, wherever one i
 })
 
 test('an ambiguous beginning is told with all that begin so, and nothing is done', async () => {
-  const said = `palimpsest: "22222222" begins the ids of 2 sessions: ${TWO}, ${TWIN}. Give more of the id\n`
+  const said = `palimpsest: "22222222" matches 2 sessions: ${TWO}, ${TWIN}. Give more characters of the id\n`
   for (const args of [
     ['context', '--session', short(TWO)],
     ['compact', '--session', short(TWO)],
@@ -87,7 +87,7 @@ test('messages and removals are found by the first eight characters too', async 
   const removal = short(removals.at(-1)?.id ?? '')
   const undone = await run(['undo', removal, ...of])
   expect(undone).toMatchObject({ exit: 0, err: '', out: expect.stringMatching(/^undone: /) })
-  expect((await run(['undo', removal, ...of])).err).toMatch(/is undone already\n$/)
+  expect((await run(['undo', removal, ...of])).err).toMatch(/is already undone\n$/)
 })
 
 test('fewer characters stand for nothing', async () => {

@@ -11,7 +11,7 @@ import { createInProcess } from '../kit/in-process.ts'
 // A window that cannot hold what stands before the first word: what is advised must work.
 
 const REFUSED =
-  /^palimpsest: a window of \d+ tokens is too small: the system prompt, the tools and the instructions are about \d+ tokens before the first message\. Set (.*)\n$/
+  /^palimpsest: a window of \d+ tokens is too small: the system prompt, the tools and the instructions take about \d+ tokens before the first message\. Set (.*)\n$/
 
 type Env = { readonly [name: string]: string }
 type Refused = readonly [args: readonly string[], env: Env, words: string]
@@ -82,7 +82,7 @@ test('the least window grows with the instruction files; where no window of the 
   expect(await run(['-p', 'hi', '--window', String(least)])).toMatchObject({ exit: 0 })
   const long = ['--append-system-prompt', 'one more rule. '.repeat(200_000)]
   expect((await run(['-p', 'hi', ...long])).err).toMatch(
-    /\. \d+ are enough, and palimpsest-offline has \d+: name another model, or shorten the instruction files\n$/,
+    /\. It takes \d+ tokens, and palimpsest-offline has \d+: use another model, or shorten the instruction files\n$/,
   )
 })
 

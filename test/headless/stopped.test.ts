@@ -20,7 +20,7 @@ test.each(['text', 'json', 'stream-json'])(
   async (format) => {
     const { bench, stopped } = await stopInAnswer(['-p', 'Explain the parser.', '--output-format', format])
     expect(stopped.exit).toBe(1)
-    const sentence = 'stopped; the part of the answer that had come is kept. Resume the session to continue'
+    const sentence = 'stopped; the part of the answer that arrived is kept. Resume the session to continue'
     const [billed] = bench.simulator.requests()
     if (format === 'text') {
       expect(WORDS.startsWith(stopped.out.trimEnd())).toBe(true)
@@ -111,7 +111,7 @@ test('a compaction that is stopped says so in a sentence, leaves the conversatio
   expect({ exit, ...texts }).toEqual({
     exit: 1,
     out: '',
-    err: 'palimpsest: stopped. Nothing that was stored is lost; run the command again to do it\n',
+    err: 'palimpsest: stopped. Nothing that was stored is lost; run the command again to finish it\n',
   })
   const context = jsonObject((await bench.run(['context', '--json'], env)).out)
   expect(context).toMatchObject({

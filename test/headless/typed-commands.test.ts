@@ -29,7 +29,7 @@ async function openTalk(typed: readonly string[] = []) {
 
 test('/export writes Markdown, a page, the transcript itself, or text', async () => {
   const { bench, conversation, run } = await openTalk()
-  expect(await run('/export a.md')).toContain('nothing was said yet')
+  expect(await run('/export a.md')).toContain('nothing has been said yet')
   await drive(conversation.say('What is in <a.txt>?', signal), () => undefined)
   const written = async (name: string): Promise<string> => {
     expect(await run(`/export ${name}`)).toContain(`written to ${join(bench.folder, name)}`)
@@ -79,7 +79,7 @@ test('/cost day sets what a day may cost, here and from now on, and takes it awa
   expect(await run('/cost day 2.5')).toContain('of at most $2.5 a day (setting limits.dailyCostUsd)')
   expect(conversation.prepared.day.maxUsd()).toBe(2.5)
   expect(await run('/cost day off')).toContain('sets a limit')
-  expect(await run('/cost two dollars')).toContain('! say /cost day 5')
+  expect(await run('/cost two dollars')).toContain('! type /cost day 5')
   await conversation.close()
 })
 

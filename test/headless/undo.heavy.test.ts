@@ -98,7 +98,7 @@ test('of two clearings one is taken back: its results stand where they stood, th
   const undone = await bench.run(['undo', stringIn(newer, 'id')])
   expect(undone.exit).toBe(0)
   // All who say when it compacts name the same size.
-  const at = Number(/compacts by itself only at (\d+)/.exec(undone.out + undone.err)?.[1])
+  const at = Number(/is compacted automatically only at (\d+)/.exec(undone.out + undone.err)?.[1])
   expect(jsonObject((await bench.run(['context', '--json'])).out)['thresholds']).toMatchObject({ auto: at })
   expect((await bench.run(['context'])).out).toMatch(new RegExp(`compacts at +${at} `))
   const after = await sayMore(bench, 'after')

@@ -44,15 +44,15 @@ test.each([
   [['-p', 'a', '--colour'], /^unknown option '--colour'; .* shows how$/],
   [['-p', 'a', '-x'], /^unknown option '-x'/],
   [['-p', 'a', '--model'], /^option '-m, --model <value>' argument missing; /],
-  [['-p', 'a', '--output-format', 'xml'], /^--output-format "xml": it is one of text, json, stream-json$/],
+  [['-p', 'a', '--output-format', 'xml'], /^--output-format "xml": use one of text, json, stream-json$/],
   [
     ['-p', 'a', '--permission-mode', 'yolo'],
-    /^--permission-mode "yolo": it is one of default, accept-edits, plan, bypass$/,
+    /^--permission-mode "yolo": use one of default, accept-edits, plan, bypass$/,
   ],
   [['-p', 'a', '--allowed-tools', 'Bash('], /^--allowed-tools "Bash\(": /],
-  [['-p', 'a', '--max-turns', '0'], /^--max-turns "0": a whole number from 1 on$/],
+  [['-p', 'a', '--max-turns', '0'], /^--max-turns "0": give a whole number, 1 or more$/],
   [['-p', 'a', '--max-turns', 'many'], /^--max-turns "many": /],
-  [['-p', 'a', '--max-cost=-1'], /^--max-cost "-1": dollars, more than 0$/],
+  [['-p', 'a', '--max-cost=-1'], /^--max-cost "-1": give a number of dollars above 0$/],
   [['-p', 'a', '--max-cost', ''], /^--max-cost "": /],
   [['-p', 'a', '--window', 'wide'], /^--window "wide": /],
   [['-p', 'a', '--window', '0'], /^--window "0": /],
@@ -61,7 +61,7 @@ test.each([
     ['-p', 'a', '--base-url', 'file:///etc/passwd'],
     /^--base-url "file:\/\/\/etc\/passwd" must be an http or https address/,
   ],
-  [['-p', 'a', '--base-url', 'http://me:pw@host'], /^--base-url .* must .* without user name and password/],
+  [['-p', 'a', '--base-url', 'http://me:pw@host'], /^--base-url .* must .* without a user name and password/],
   [['-p', 'a', '--cwd', 'nowhere'], /^--cwd .*nowhere: there is no such folder$/],
   [['-p', 'a', '--add-dir', '.', '--add-dir', 'nowhere'], /^--add-dir .*nowhere: there is no such folder$/],
   [['-p', 'a', '--allowedTools', 'Read', 'Bash('], /^unexpected argument "Bash\("/],
@@ -70,7 +70,7 @@ test.each([
   [['-p', 'a', '--cwd', 'notes.txt'], /^--cwd .*notes.txt: there is no such folder$/],
   [
     ['-p', 'a', '--settings', 'none.json'],
-    /^.*none\.json: the settings cannot be read: there is no such file\. Check the path$/,
+    /^.*none\.json: cannot read the settings: there is no such file\. Check the path$/,
   ],
   [['-p', 'a', '--settings', 'broken.json'], /^.*broken\.json:1: this is not valid JSON: /],
   [['-p', 'a', '--continue'], /^no session in this folder yet; /],
@@ -78,15 +78,15 @@ test.each([
   [['-p', 'a', '--resume', '../../none'], /^there is no session file \/.*none; /],
   [['-p', 'a', '--resume', './notes.txt'], /^\/.*notes\.txt is not a session: /],
   [['-p', 'a', '--resume', '..'], /^"\.\." cannot be a session id: /],
-  [['-p', 'a', '--resume', ''], /^--resume: which session\? `palimpsest sessions` lists their ids$/],
-  [['-p', 'a', '--resume'], /^--resume: which session\? `palimpsest sessions` lists their ids$/],
+  [['-p', 'a', '--resume', ''], /^--resume: which session\? `palimpsest sessions` lists the ids$/],
+  [['-p', 'a', '--resume'], /^--resume: which session\? `palimpsest sessions` lists the ids$/],
   [
     ['-p', 'a', '--modle', 'x'],
     /^unknown option '--modle'\. Did you mean --model\? `palimpsest -p --help` shows how$/,
   ],
   [
     ['sesions'],
-    /^there is no command "sesions"\. Did you mean `palimpsest sessions`\? To say the word itself to the agent: `palimpsest -p sesions`$/,
+    /^there is no command "sesions"\. Did you mean `palimpsest sessions`\? To send the word itself to the agent: `palimpsest -p sesions`$/,
   ],
   [['doctr', '--json'], /^there is no command "doctr"\. Did you mean `palimpsest doctor`\? /],
   [['purge', 'short'], /^purge: give the text to remove, at least 6 characters/],
@@ -96,7 +96,7 @@ test.each([
   [['-p', 'a', '--session-id', ''], /^"" cannot be a session id: /],
   [
     ['-p', 'a', '--continue', '--resume', 'x'],
-    /^--continue, --resume and --session-id exclude each other: give one$/,
+    /^--continue, --resume and --session-id cannot be combined: use one of them$/,
   ],
 ])('%j', async (args, line) => {
   const { exit, out, err, stored } = await run(args)
@@ -110,7 +110,7 @@ test('more on stdin than a prompt may hold', async () => {
   const megabytes = INPUT_BYTES_MAX / 1024 / 1024
   expect({ exit, err }).toEqual({
     exit: 2,
-    err: `palimpsest: over ${megabytes} MB on stdin: write it to a file and name it in the prompt\n`,
+    err: `palimpsest: stdin holds more than ${megabytes} MB: write it to a file and name the file in the prompt\n`,
   })
 })
 

@@ -321,7 +321,7 @@ describe('a refusal because of size', () => {
     await context.prepare({ messages: [START], max_tokens: 500 })
     await expect(
       context.recover(new Error('prompt is too long: 250000 tokens > 200000 maximum')),
-    ).rejects.toThrow(/nothing more can leave it.*larger window/s)
+    ).rejects.toThrow(/nothing more can be removed from it.*larger window/s)
     const other = new Error('overloaded')
     await expect(context.recover(other)).rejects.toBe(other)
   })

@@ -182,7 +182,7 @@ describe('a compaction alone', () => {
     expect(await compaction(young)).toEqual({
       messages: young,
       compacted: false,
-      why: 'There is nothing yet that could be compacted.',
+      why: 'There is nothing to compact yet.',
     })
   })
 })

@@ -33,7 +33,7 @@ const result = (id: string) =>
 
 describe('a history that no request can say', () => {
   test.each<[string, unknown, RegExp]>([
-    ['is missing', undefined, /`messages` is no list/],
+    ['is missing', undefined, /`messages` is not a list/],
     ['is empty', [], /`messages` is empty/],
     ['has no content', [{ role: 'user', content: null }], /messages\[0\].*neither a text nor a list/],
     ['has a hole', [ask, undefined, ask], /messages\[1\] is undefined/],
@@ -41,11 +41,11 @@ describe('a history that no request can say', () => {
     ['begins with the system', [{ role: 'system', content: 'Be brief.' }, ask], /messages\[0\].*as `system`/],
     ['begins with an answer', [answer, ask], /messages\[0\].*begins with the user/],
     ['ends with an answer', [ask, answer], /messages\[1\].*end with a message of the user/],
-    ['says nothing', [{ role: 'user', content: '' }], /messages\[0\], the last, says nothing/],
+    ['says nothing', [{ role: 'user', content: '' }], /messages\[0\], the last, has no content/],
     [
       'ends with nothing',
       [ask, answer, { role: 'user', content: [] }],
-      /messages\[2\], the last, says nothing/,
+      /messages\[2\], the last, has no content/,
     ],
     ['has a result without a call', [ask, answer, result('a')], /messages\[2\].*no message before it makes/],
     [

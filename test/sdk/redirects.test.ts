@@ -63,7 +63,7 @@ describe.each(MODELS)('a redirect answered to %s', (_, create) => {
       expect(error).toBeInstanceOf(ProviderError)
       expect(error).toMatchObject({
         failure: { kind: 'invalid-request', status },
-        message: `${url} answers with a redirect to ${other.url}, and the conversation is not sent on. If it belongs there, make that the base URL.`,
+        message: `${url} answers with a redirect to ${other.url}, and Palimpsest does not send the conversation there. If that is the right address, make it the base URL.`,
       })
     },
   )

@@ -39,7 +39,7 @@ test('an agent in the background is listed with what it does, and reads what it 
   await say(terminal, '/who', /· there is nobody to write to/)
   await say(terminal, 'Look around', /It looks\./)
   await say(terminal, '/who', /· scout \(agent\): Starting search/)
-  await say(terminal, '/tell scout', /! say \/tell NAME text/)
+  await say(terminal, '/tell scout', /! type \/tell NAME text/)
   await say(terminal, '/tell nobody Hello', /! There is nobody called "nobody"\. There are: scout\./)
   await say(terminal, '/tell scout Look in docs too', /· Sent to scout\./)
   open()

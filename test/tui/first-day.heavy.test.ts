@@ -124,7 +124,7 @@ async function allowAndTakeBack(terminal: TerminalInside, { userHome }: Bench): 
   await terminal.until(/Deployed twice\.[^]*^\d+% context left/m)
   expect(await readFile(join(userHome, 'calls'), 'utf8')).toBe('site\nsite\n')
   await say(terminal, '/permissions')
-  await terminal.until(/allow +Bash\(deploy site\) +you said always, in this folder/)
+  await terminal.until(/allow +Bash\(deploy site\) +you chose "always" in this folder/)
   terminal.press('Down')
   await terminal.until(/▸ +allow +Bash\(deploy site\)/)
   terminal.press('Enter')

@@ -292,7 +292,7 @@ describe('the screen', () => {
     await terminal.until(READY)
     expect(terminal.screen()).toMatch(/^(?:[a-z ]+ · )?~\d+% context left/m)
     say(terminal, '/rewind')
-    await terminal.until(/^! nothing was said since the last compaction\. For older words undo it first/m)
+    await terminal.until(/^! nothing has been said since the last compaction\. To go back further, undo it/m)
     say(terminal, '/undo nonsense')
     await terminal.until(/^! no removal has the id "nonsense"/m)
     say(terminal, '/undo')
@@ -306,7 +306,7 @@ describe('the screen', () => {
     say(terminal, 'good morning')
     const asked = await terminal.until(/letter · Esc/)
     expect(asked.replaceAll(/\s+/g, ' ')).toMatch(
-      /Nothing is cached any more: the next request costs about \$0\.\d\d ▸ \(s\) Send it as it is \(c\) Compact first/,
+      /The cache has expired: the next request costs about \$0\.\d\d ▸ \(s\) Send it as it is \(c\) Compact first/,
     )
     terminal.press('Escape')
     await terminal.until(/^> good morning\n~/m)

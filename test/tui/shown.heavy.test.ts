@@ -233,7 +233,7 @@ describe.each([
       )
     }
     await say(terminal, '/context')
-    await expect(masked(await terminal.until(/Nothing was removed yet[^]*Esc/))).toMatchFileSnapshot(
+    await expect(masked(await terminal.until(/Nothing has been removed yet[^]*Esc/))).toMatchFileSnapshot(
       file('context'),
     )
     terminal.press('Escape')

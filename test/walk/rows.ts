@@ -5,19 +5,19 @@ import { onlyTranscript } from '../kit/headless.ts'
 import * as sessions from './sessions.ts'
 import type { WalkSession } from './sessions.ts'
 
-// What is walked: for each flag a session in which its mechanism acts, and how that is seen from outside.
+// For each flag, a session in which its mechanism acts, and how that can be seen from outside.
 
 export interface WalkRow {
   readonly flag: FlagName
-  /** The session, in the words of the table. */
+  /** The session, as the table describes it. */
   readonly told: string
   readonly session: WalkSession
   readonly seen: Seen
-  /** What is not built in. */
+  /** The value that is not built in. */
   readonly other: boolean | number
-  /** Of both runs: other mechanisms that would come first. */
+  /** For both runs: mechanisms that would otherwise act first. */
   readonly given?: { readonly [flag: string]: boolean }
-  /** What else the table is to say. */
+  /** A note for the table. */
   readonly note?: string
   /** Played by every CI run, not in soak alone. */
   readonly isCheap?: boolean
@@ -31,7 +31,7 @@ interface Seen {
 
 export interface Played {
   readonly bench: CommandBench
-  /** What the command told beside its answers. */
+  /** What the command printed in addition to its answers. */
   readonly told: string
   /** How often the list of models was asked for. */
   readonly listed: number
@@ -42,12 +42,11 @@ export const UNPLAYED: { readonly [N in FlagName]?: string } = {
     'on: it adds the index of memories to the first request of a session, and a session without memories has none',
   'memory-stated': 'on: it asks no model, so no session shows it in a bill',
   'memory-extraction':
-    'on: after a turn, a fork of its last request at the price of a cache read; all calls beside the conversation together stay within a tenth of the bill, or $0.05',
+    'on: after a turn, a fork of its last request at the price of a cache read; all background calls together stay within a tenth of the bill, or $0.05',
   dreaming: 'on: after a day and five sessions, with limits of its own; [its page](layers/6-dreaming.md)',
-  agents:
-    'on: an agent is started by the model alone, with limits of its own; [its page](layers/7-agents.md)',
+  agents: 'on: only the model starts agents, with limits of their own; [its page](layers/7-agents.md)',
   'session-socket': 'on: it asks no model; a message costs what its text costs: [messages](messages.md)',
-  'daily-cap': 'on: without the setting `limits.dailyCostUsd` it bounds nothing',
+  'daily-cap': 'on: without the setting `limits.dailyCostUsd` it limits nothing',
   'daily-log': 'on: it asks no model, so no session shows it in a bill',
   'recall-index': 'on: it asks no model, so no session shows it in a bill; [its figures](recall.md)',
   'recall-pointers': 'off: recorded sessions do not show that it pays; [its figures](recall-pointers.md)',
@@ -119,7 +118,7 @@ export const ROWS: readonly WalkRow[] = [
     '9 pictures of 3 MB',
     sessions.pictures,
     inEdits('pictures that became markers', 'replace'),
-    { note: 'without it the provider refuses the request, and a compaction makes the room' },
+    { note: 'without it the provider refuses the request, and a compaction makes room' },
   ),
   row(
     'micro-digest',
@@ -145,7 +144,7 @@ export const ROWS: readonly WalkRow[] = [
     FILLED,
     sessions.filledPlain,
     boundaries('compactions', () => true),
-    { note: 'without it the turn ends in a full window' },
+    { note: 'without it the turn ends with a full window' },
   ),
   row(
     'reactive-only',
@@ -172,13 +171,7 @@ export const ROWS: readonly WalkRow[] = [
   }),
   row('cache-hour', false, '20 reads, 6 pauses of 15 minutes', sessions.manyPauses, hours()),
   row('model-list', false, '6 short rounds', sessions.shortTalk, listed(), { isCheap: true }),
-  row(
-    'background-calls',
-    false,
-    FILLED,
-    sessions.filledPlain,
-    asked('calls beside the conversation', 'session-memory'),
-  ),
+  row('background-calls', false, FILLED, sessions.filledPlain, asked('background calls', 'session-memory')),
 ]
 
 function row(
@@ -251,7 +244,7 @@ function overThreshold(): Seen {
 
 function breaks(): Seen {
   return {
-    what: 'breaks told',
+    what: 'breaks reported',
     count: async ({ told }) => told.split('the prompt cache broke').length - 1,
   }
 }

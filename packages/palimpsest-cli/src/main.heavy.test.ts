@@ -95,9 +95,9 @@ describe('the command', () => {
   test.each([
     [
       ['sim', '--port', 'x'],
-      'palimpsest: --port wants a number from 0 to 65535, not "x"; 0 takes any free port\n',
+      'palimpsest: --port "x": give a number from 0 to 65535; 0 takes any free port\n',
     ],
-    [['sim', '--clock', 'sun'], 'palimpsest: --clock wants real or virtual, not "sun"\n'],
+    [['sim', '--clock', 'sun'], 'palimpsest: --clock "sun": use real or virtual\n'],
     [['sim', '--colour', 'x'], "palimpsest: unknown option '--colour'; `palimpsest sim --help` shows how\n"],
     [['sim', 'now'], 'palimpsest: unexpected argument "now"; `palimpsest sim --help` shows how\n'],
     [['sim', '--script', 'none.json'], /^palimpsest: --script .*none\.json cannot be read: ENOENT.*\n$/],

@@ -27,7 +27,7 @@ export function reportError(
 }
 
 /** The user ended it: nothing failed. */
-const STOPPED = 'stopped. Nothing that was stored is lost; run the command again to do it'
+const STOPPED = 'stopped. Nothing that was stored is lost; run the command again to finish it'
 
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
@@ -75,7 +75,7 @@ const ACTIONS: { readonly [syscall: string]: string } = {
   open: 'open',
   read: 'read',
   write: 'write',
-  mkdir: 'make the folder',
+  mkdir: 'create the folder',
   scandir: 'list',
   opendir: 'list',
   stat: 'look at',

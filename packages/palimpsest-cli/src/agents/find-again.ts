@@ -44,7 +44,7 @@ export async function findAgentsAgain(
       const did = whatItDid(id, (await loadTranscript(path, [])).entries)
       found.push({ ...did, path, notes: await worktreeOf(id, path, isolate) })
     } catch (error) {
-      report(`the agent ${id} cannot be read again: ${sentenceOf(error)}`)
+      report(`the agent ${id} cannot be loaded again: ${sentenceOf(error)}`)
     }
   }
   return found.slice(-FOUND_MAX)

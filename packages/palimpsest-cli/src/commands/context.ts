@@ -309,7 +309,7 @@ function breakLine(
 }
 
 function realisedText({ tokens, rewrite_tokens, rewrite_usd, rewrite_usd_expected, cold }: Realised): string {
-  const wrote = `${tokens} tokens less in the next request; ${rewrite_tokens} written again`
+  const wrote = `${tokens} fewer tokens in the next request; ${rewrite_tokens} written again`
   if (cold) return `${wrote}, as they had to be: the cache had expired`
   return `${wrote} for $${rewrite_usd.toFixed(4)}, $${rewrite_usd_expected.toFixed(4)} expected`
 }

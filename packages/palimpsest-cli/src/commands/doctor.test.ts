@@ -69,7 +69,7 @@ test('the bundle tells that keys and addresses are set, never what they are, and
   const bundle = await readFile(join(folder, 'bundle.json'), 'utf8')
   expect(exit).toBe(1)
   expect(out).toContain(
-    'BAD   model           ANTHROPIC_BASE_URL "http://…@internal.example" must be an http or https address, without user name and password',
+    'BAD   model           ANTHROPIC_BASE_URL "http://…@internal.example" must be an http or https address without a user name and password',
   )
   expect(out).not.toContain('user:password')
   expect(bundle).not.toMatch(/sk-secret-key|user:password|hush/)
@@ -96,7 +96,7 @@ test('shows the flags that are not as built in, who says so, and what is wrong w
   const { exit, out } = await run('doctor')
   expect(exit).toBe(1)
   expect(out.split('\n').filter((line) => line.includes('flag'))).toEqual([
-    `BAD   flags           ${join(home, 'flags.json')}: "micro-batch" must be true or false. It changes nothing`,
+    `BAD   flags           ${join(home, 'flags.json')}: "micro-batch" must be true or false. It is ignored`,
     'note  flags           tool-result-storage off (flags.json), auto-compact off (environment), dreaming off (flags.json), result-chars-max:Bash 20000 (flags.json); rules about model and session are decided in each session',
     'note  flag service    127.0.0.1:9 has not answered yet',
   ])

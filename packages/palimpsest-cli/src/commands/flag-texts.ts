@@ -190,7 +190,7 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
   },
   memory: {
     flags: {
-      scope: ['SCOPE', 'project, user or, with --agent, local; default: all, but project for add and import'],
+      scope: ['SCOPE', 'project, user or, with --agent, local; default: all; for add and import: project'],
       agent: ['TYPE', 'use the memories of this agent type'],
       type: ['TYPE', 'with add: user, feedback, project or reference'],
       json: JSON_FLAG,
@@ -237,7 +237,7 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
       'max-turns': ['N', 'let the model answer at most N times in a turn'],
       'permission-mode': ['MODE', MODES],
       'allowed-tools': ['RULES', 'let everybody do these without asking, such as "Edit,Bash(npm test:*)"'],
-      'disallowed-tools': ['RULES', 'let nobody do these'],
+      'disallowed-tools': ['RULES', 'never let anybody do these'],
       'dangerously-skip-permissions': SKIP,
       'add-dir': ['DIR', 'another folder that everybody may read and change'],
       window: WINDOW,
@@ -249,7 +249,7 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
       'append-system-prompt': ['TEXT', 'add TEXT to the built-in system prompt'],
       debug: DEBUG,
       team: ['NAME', 'with --as: be a teammate of this team; leaders start teammates this way'],
-      as: ['AGENT', 'with --team: which teammate to be'],
+      as: ['AGENT', 'with --team: the name of the teammate to be'],
       plain: PLAIN,
       verbose: VERBOSE,
     },

@@ -168,7 +168,7 @@ describe('palimpsest recall', () => {
     expect(await run(query, '--json')).toEqual({
       exit: 0,
       out: '[]\n',
-      err: 'palimpsest: nothing was found\n',
+      err: 'palimpsest: nothing found\n',
     })
   })
 

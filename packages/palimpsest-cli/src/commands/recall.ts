@@ -35,10 +35,12 @@ async function runRecall({ flags, words }: CommandInput, world: World): Promise<
   }
   if (flags['all'] === true && text('session') !== undefined)
     throw new UsageError(
-      'recall: --all is every session of the project, --session one of them. Give one of the two',
+      'recall: --all searches every session of the project, --session only one. Use one of the two',
     )
   if (text('id') !== undefined && (words.length > 0 || text('session') !== undefined))
-    throw new UsageError('recall: --id shows what has this id. Leave out the words and --session')
+    throw new UsageError(
+      'recall: --id prints one message, result or removal. Use it without search words and without --session',
+    )
   const found = await searchStored(
     {
       query: words.join(' '),
@@ -86,12 +88,14 @@ function timeOf(flag: 'since' | 'until', text: string | undefined): number | und
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text)
   const at = Date.parse(isDay && flag === 'until' ? `${text}T23:59:59.999Z` : text)
   if (!Number.isNaN(at)) return at
-  throw new UsageError(`--${flag} "${text}": a day or a time, for example 2026-01-31 or 2026-01-31T12:00Z`)
+  throw new UsageError(
+    `--${flag} "${text}": give a day or a time, for example 2026-01-31 or 2026-01-31T12:00Z`,
+  )
 }
 
 function limitOf(text: string | boolean | undefined): number {
   if (typeof text !== 'string') return LIMIT_DEFAULT
   const limit = Number(text)
   if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit
-  throw new UsageError(`--limit "${text}": a whole number from 1 to ${LIMIT_MAX}`)
+  throw new UsageError(`--limit "${text}": give a whole number from 1 to ${LIMIT_MAX}`)
 }

@@ -137,7 +137,7 @@ describe('palimpsest replay', () => {
     expect(out).toContain('In brackets: a control, which judges the measure and is no strategy.')
     expect(out).toContain(`Size of each request: two.jsonl, ${ROUNDS.two + 1} steps`)
     expect(out).toMatch(/The most expensive of (?:all|palimpsest): palimpsest, step /)
-    expect(out).toMatch(/What each part brings: .*\n +cost +line +edit\nno-storage /)
+    expect(out).toMatch(/What each part contributes: .*\n +cost +line +edit\nno-storage /)
     expect(out).not.toContain('palimpsest-no-storage')
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(out).not.toContain('\u001B')
@@ -154,7 +154,7 @@ describe('palimpsest replay', () => {
     expect(out).toContain('Window 20,000 tokens')
     // One session has no interval.
     expect(out).not.toContain('–')
-    expect(out).toContain('one.jsonl: no price is known for nobody-1: left out of the cost columns')
+    expect(out).toContain('one.jsonl: no price is known for nobody-1; not included in the cost columns')
     const page = readFileSync(join(folder, 'page.html'), 'utf8')
     expect(page).toMatch(/^<!doctype html>/)
     expect(page).toContain('one.jsonl')
@@ -187,7 +187,7 @@ describe('palimpsest replay', () => {
     ])
     expect(report.skipped.map(({ file }) => file)).toEqual(['claude-code/p/idle.jsonl'])
     expect(error).toContain('your own sessions, newest first: 3\n')
-    expect(error).toContain('files without anything to replay, which --json names: 1')
+    expect(error).toContain('files with nothing to replay: 1; --json names them')
     expect(error).not.toContain('idle.jsonl: skipped')
   })
 
@@ -213,14 +213,14 @@ describe('palimpsest replay', () => {
     const [, done] = /^([12]) sessions?, window 20k: batch costs [^\n]*\n[^\n]*\n[^\n]*\n/.exec(shown) ?? []
     expect(shown).toContain('--details')
     expect(shown).not.toContain('Window 20,000 tokens')
-    expect(error).toContain(`stopped; reported is what was done: ${done} of 3 files`)
+    expect(error).toContain(`stopped; this report covers ${done} of 3 files`)
   })
 
   test.each([
-    [[], 'name recorded sessions, or folders of them'],
+    [[], 'name recorded sessions, or folders that contain some'],
     [['no-such-folder'], 'no such file or folder: no-such-folder'],
     [['empty'], 'no recorded sessions (*.jsonl, *.json) in empty'],
-    [['sessions', '--window', 'wide'], '--window wide: a number of tokens is wanted'],
+    [['sessions', '--window', 'wide'], '--window wide: give a number of tokens'],
     [['sessions', '--strategy', 'magic'], 'no strategy "magic"; choose from none, drop-oldest'],
     [['sessions', '--views', 'x'], '--views writes what one strategy sends'],
     [['sessions/one.jsonl', '--strategy', 'batch', '--views', 'no/such/x'], '--views'],

@@ -58,12 +58,12 @@ async function runReplay({ flags, words }: CommandInput, world: World): Promise<
   const { report } = document
   const { aborted } = world.signal
   if (aborted && report.sessions.length === 0) {
-    world.printError('palimpsest: stopped before a session was done\n')
+    world.printError('palimpsest: stopped before the first session was finished\n')
     return FAILED
   }
   if (report.sessions.length === 0 && !failed)
     throw new UsageError(
-      'nothing to replay: no file among them is a recorded session that can be used; see above',
+      'nothing to replay: none of these files is a recorded session that Palimpsest can use; see above',
     )
   if (page !== undefined) await writePage(page, document, world)
   if (flags['json'] === true) {
@@ -72,7 +72,7 @@ async function runReplay({ flags, words }: CommandInput, world: World): Promise<
   } else world.print(await printed(document, flags, world))
   if (aborted)
     world.printError(
-      `palimpsest: stopped; reported is what was done: ${report.sessions.length} of ${asked.files.length} files\n`,
+      `palimpsest: stopped; this report covers ${report.sessions.length} of ${asked.files.length} files\n`,
     )
   return failed || aborted ? FAILED : DONE
 }
@@ -111,9 +111,9 @@ async function ownFiles(world: World): Promise<readonly SessionFile[]> {
   const { files, left, folders } = await findOwnSessions(world)
   if (files.length === 0)
     throw new UsageError(
-      `name recorded sessions, or folders of them: no sessions of your own in ${folders.join(', ')}`,
+      `no sessions of your own in ${folders.join(', ')}: name recorded sessions, or folders that contain some`,
     )
-  const older = left > 0 ? `; ${left} older ones are left out, name their folder to replay them` : ''
+  const older = left > 0 ? `; ${left} older ones are left out; name their folder to replay them` : ''
   world.printError(`palimpsest: your own sessions, newest first: ${files.length}${older}\n`)
   return files
 }
@@ -176,9 +176,7 @@ function chosenWindows(text: string | undefined): readonly number[] {
   const windows = text.split(',').map((word) => {
     const { value } = parseTokens('--window', word)
     if (value === undefined || value < WINDOW_MIN)
-      throw new UsageError(
-        `--window ${word}: a number of tokens is wanted, ${WINDOW_MIN} or more, such as 200000`,
-      )
+      throw new UsageError(`--window ${word}: give a number of tokens, ${WINDOW_MIN} or more, such as 200000`)
     return value
   })
   return [...new Set(windows)]
@@ -222,9 +220,9 @@ async function replayAll(
     world.signal,
   )
   if (isOwn && skipped.size > 0)
-    world.printError(`palimpsest: files without anything to replay, which --json names: ${skipped.size}\n`)
+    world.printError(`palimpsest: files with nothing to replay: ${skipped.size}; --json names them\n`)
   if (done >= SESSIONS_SLOWLY_DRAWN)
-    world.printError('palimpsest: drawing intervals over the sessions that are done\n')
+    world.printError('palimpsest: computing intervals over the finished sessions\n')
   const why = files.flatMap(({ name }, index) => {
     const reason = skipped.get(index)
     return reason === undefined ? [] : [{ file: name, why: reason }]

@@ -148,7 +148,7 @@ async function promptOf(command: CommandInput, world: World): Promise<string> {
   const input = await world.readInput(words === undefined)
   if (input.kind === 'too-long')
     throw new UsageError(
-      `over ${INPUT_BYTES_MAX / 1024 / 1024} MB on stdin: write it to a file and name it in the prompt`,
+      `stdin holds more than ${INPUT_BYTES_MAX / 1024 / 1024} MB: write it to a file and name the file in the prompt`,
     )
   if (input.kind === 'silent') world.printError('palimpsest: nothing came on stdin; continuing without it\n')
   const piped = input.kind === 'text' ? input.text : ''
@@ -162,10 +162,10 @@ function sessionOf(input: CommandInput, world: World): SessionChoice {
   const id = textOf(input, 'session-id')
   const goesOn = input.flags['continue'] === true
   if ([which !== undefined, id !== undefined, goesOn].filter(Boolean).length > 1)
-    throw new UsageError('--continue, --resume and --session-id exclude each other: give one')
+    throw new UsageError('--continue, --resume and --session-id cannot be combined: use one of them')
   // A user at a terminal gets the list.
   if (which === '' && world.console && input.flags['print'] !== true) return { kind: 'new' }
-  if (which === '') throw new UsageError('--resume: which session? `palimpsest sessions` lists their ids')
+  if (which === '') throw new UsageError('--resume: which session? `palimpsest sessions` lists the ids')
   if (which !== undefined) return { kind: 'resume', which }
   if (goesOn) return { kind: 'continue' }
   return id === undefined ? { kind: 'new' } : { kind: 'new', id }
@@ -174,7 +174,7 @@ function sessionOf(input: CommandInput, world: World): SessionChoice {
 export function formatOf(input: CommandInput): Format {
   const text = textOf(input, 'output-format') ?? 'text'
   const format = FORMATS.find((known) => known === text)
-  if (!format) throw new UsageError(`--output-format "${text}": it is one of ${FORMATS.join(', ')}`)
+  if (!format) throw new UsageError(`--output-format "${text}": use one of ${FORMATS.join(', ')}`)
   return format
 }
 
@@ -182,11 +182,13 @@ function modeOf(input: CommandInput): RunWishes['mode'] {
   const text = textOf(input, 'permission-mode')
   if (input.flags['dangerously-skip-permissions'] === true) {
     if (text === undefined) return 'bypass'
-    throw new UsageError('--dangerously-skip-permissions and --permission-mode exclude each other: give one')
+    throw new UsageError(
+      '--dangerously-skip-permissions and --permission-mode cannot be combined: use one of them',
+    )
   }
   if (text === undefined) return undefined
   const mode = findPermissionMode(text)
-  if (!mode) throw new UsageError(`--permission-mode "${text}": it is one of ${PERMISSION_MODES.join(', ')}`)
+  if (!mode) throw new UsageError(`--permission-mode "${text}": use one of ${PERMISSION_MODES.join(', ')}`)
   return mode
 }
 
@@ -207,7 +209,7 @@ function dollarsOf(input: CommandInput): number | undefined {
   if (text === undefined) return undefined
   const dollars = Number(text)
   if (!Number.isFinite(dollars) || dollars <= 0)
-    throw new UsageError(`--max-cost "${text}": dollars, more than 0`)
+    throw new UsageError(`--max-cost "${text}": give a number of dollars above 0`)
   return dollars
 }
 

@@ -61,7 +61,7 @@ test('the spellings of other agents mean the same', async () => {
     expect(told[0]).toEqual(told[1])
   }
   const both = await run('-p', 'x', '--yolo', '--permission-mode', 'plan')
-  expect(both.err).toMatch(/exclude each other/)
+  expect(both.err).toMatch(/cannot be combined/)
 })
 
 test('the help of a command says what each flag does, and shows calls', async () => {

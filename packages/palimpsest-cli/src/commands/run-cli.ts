@@ -35,7 +35,7 @@ async function dispatch(args: readonly string[], world: World): Promise<ExitCode
   const similar = findMistyped(args)
   if (similar !== undefined)
     throw new UsageError(
-      `there is no command "${first}". Did you mean \`palimpsest ${similar}\`? To say the word itself to the agent: \`palimpsest -p ${first}\``,
+      `there is no command "${first}". Did you mean \`palimpsest ${similar}\`? To send the word itself to the agent: \`palimpsest -p ${first}\``,
     )
   return await runCommand(agent, withPicker(withOwnSpelling(args)), world)
 }

@@ -23,7 +23,7 @@ export async function runCompactCommand(input: CommandInput, world: World): Prom
   const from = textOf(input, 'from')
   const upTo = textOf(input, 'up-to')
   if (from !== undefined && upTo !== undefined)
-    throw new UsageError('--from and --up-to exclude each other: give one')
+    throw new UsageError('--from and --up-to cannot be combined: use one of them')
   const prepared = await prepareRun(
     {
       prompt: '',
@@ -59,7 +59,7 @@ async function compactOpened(
   const conversation = openConversation(setup)
   const span = spanOf(input, conversation.view())
   if (!reading().compactEnabled)
-    return refuse('DISABLE_COMPACT is set: nothing is compacted. Unset it', world)
+    return refuse('not compacted, because DISABLE_COMPACT is set. Unset it', world)
   const instructions = input.words.join(' ').trim() || undefined
   const wish = { span, instructions, summaryModel: summaryModelOf(input) }
   let boundary: BoundaryEntry | undefined

@@ -285,7 +285,7 @@ const CLOSE_MS = 28_000
 async function shutDown(name: string, home: string, world: World): Promise<ExitCode> {
   const team = await requireTeam(home, name)
   if (team.state === 'ended') {
-    world.print(`the team ${name} has ended already\n`)
+    world.print(`the team ${name} has already ended\n`)
     return DONE
   }
   if ((await stateOf(team.leader)) === 'running') return await askLeader(team, home, world)
@@ -299,7 +299,7 @@ async function shutDown(name: string, home: string, world: World): Promise<ExitC
 
 /** Removes what ended teams left, and says what stays. */
 async function clean({ words }: CommandInput, home: string, world: World): Promise<ExitCode> {
-  if (words.length > 0) throw new UsageError('--clean starts no team: leave out the goal')
+  if (words.length > 0) throw new UsageError('--clean does not start a team: leave out the goal')
   const { removed, kept } = await cleanTeams(home, world)
   const lines = [
     ...removed.map((name) => `removed ${name}`),
@@ -317,7 +317,7 @@ async function spentByLeader({ leaderSession, cwd }: TeamRecord, world: World): 
     const totals = await sessionTotals(path, createCostOf())
     return spentIn({ totals: () => totals, log: () => entries })
   } catch (error) {
-    world.printError(`palimpsest: what the leader cost is not known: ${toPrintable(sentenceOf(error))}\n`)
+    world.printError(`palimpsest: the cost of the leader is not known: ${toPrintable(sentenceOf(error))}\n`)
     return NOTHING_SPENT
   }
 }

@@ -17,8 +17,12 @@ export const sessions: Command = {
 async function runSessions(input: CommandInput, world: World): Promise<ExitCode> {
   const [verb, ...ids] = input.words
   if (verb === undefined) return await listAll(input, world)
-  if (verb !== 'rm') throw new UsageError(`sessions "${verb}": it lists, or \`sessions rm ID\` deletes`)
-  if (ids.length === 0) throw new UsageError('sessions rm: which? `palimpsest sessions` lists the ids')
+  if (verb !== 'rm')
+    throw new UsageError(
+      `sessions "${verb}": use \`palimpsest sessions\` to list sessions, or \`palimpsest sessions rm ID\` to delete one`,
+    )
+  if (ids.length === 0)
+    throw new UsageError('sessions rm: which session? `palimpsest sessions` lists the ids')
   return await removeAll(ids, world)
 }
 
@@ -29,7 +33,7 @@ async function removeAll(ids: readonly string[], world: World): Promise<ExitCode
   const found = await Promise.all(ids.map(async (id) => await findSession(id, world)))
   for (const { id, path } of found) {
     const gone = await removeSession(home, path)
-    world.print(`${id}: ${gone.length > 0 ? 'deleted' : 'was gone already'}\n`)
+    world.print(`${id}: ${gone.length > 0 ? 'deleted' : 'was already gone'}\n`)
   }
   return DONE
 }

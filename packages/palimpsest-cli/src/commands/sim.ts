@@ -36,13 +36,13 @@ function parsePort(text: string | boolean | undefined): number {
   if (text === undefined) return 0
   const port = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : NaN
   if (port <= PORT_MAX) return port
-  throw new UsageError(`--port wants a number from 0 to ${PORT_MAX}, not "${text}"; 0 takes any free port`)
+  throw new UsageError(`--port "${text}": give a number from 0 to ${PORT_MAX}; 0 takes any free port`)
 }
 
 function parseClock(text: string | boolean | undefined): 'real' | 'virtual' {
   if (text === undefined || text === 'real') return 'real'
   if (text === 'virtual') return 'virtual'
-  throw new UsageError(`--clock wants real or virtual, not "${text}"`)
+  throw new UsageError(`--clock "${text}": use real or virtual`)
 }
 
 async function readScript(path: string | boolean | undefined, world: World): Promise<readonly ScriptStep[]> {

@@ -14,7 +14,7 @@ export async function examineLimits(home: string, { now }: Pick<World, 'now'>): 
   const found = Object.entries(learned).map(([key, kept]): Finding => ({
     what: 'limits',
     state: 'note',
-    text: `${describeLimit(key, kept)}: learned ${hours(now() - kept.at)} ago from "${shortened(kept.said)}", counts for another ${hours(kept.at + LIMIT_MS_MAX - now())}. \`palimpsest doctor --forget-limits\` forgets it`,
+    text: `${describeLimit(key, kept)}: learned ${hours(now() - kept.at)} ago from "${shortened(kept.said)}", valid for another ${hours(kept.at + LIMIT_MS_MAX - now())}. \`palimpsest doctor --forget-limits\` forgets it`,
   }))
   return found.length > 0
     ? found
@@ -40,7 +40,7 @@ function describeLimit(key: string, { tokens }: KeptLimit): string {
   const space = key.lastIndexOf(' ')
   const endpoint = key.slice(space + 1)
   const place = URL.parse(endpoint)?.host ?? endpoint
-  return `${toPrintable(key.slice(0, space))} at ${toPrintable(place)} takes ${tokens.toLocaleString('en')} tokens`
+  return `${toPrintable(key.slice(0, space))} at ${toPrintable(place)} accepts ${tokens.toLocaleString('en')} tokens`
 }
 
 function shortened(said: string): string {

@@ -60,7 +60,7 @@ async function examineWithout(
   return [
     ...(await told('node', examineNode(nodeVersion))),
     { what: 'home', state: 'bad', text: problem.message },
-    { what: 'home', state: 'note', text: 'nothing that is kept in it was examined' },
+    { what: 'home', state: 'note', text: 'nothing stored in it was examined' },
     ...(await told('search', examineSearch(world))),
   ]
 }
@@ -81,25 +81,27 @@ async function examineNode(version: string): Promise<Finding[]> {
 async function examineHome(home: string): Promise<Finding[]> {
   const bad = (text: string): Finding[] => [{ what: 'home', state: 'bad', text }]
   const found = await lstat(home).catch(() => undefined)
-  if (!found) return [{ what: 'home', state: 'note', text: `${home} is made with the first session` }]
+  if (!found) return [{ what: 'home', state: 'note', text: `${home} is created with the first session` }]
   const writable = await access(home, constants.W_OK).then(
     () => true,
     () => false,
   )
-  if (!writable) return bad(`${home} cannot be written. Change its owner, or set PALIMPSEST_HOME`)
+  if (!writable) return bad(`cannot write to ${home}. Change its owner, or set PALIMPSEST_HOME`)
   const { bavail, bsize } = await statfs(home)
   if (bavail * bsize < FREE_BYTES_MIN)
-    return bad(`only ${Math.floor((bavail * bsize) / 1024 / 1024)} MB are free where ${home} lies. Make room`)
+    return bad(
+      `only ${Math.floor((bavail * bsize) / 1024 / 1024)} MB are free on the disk of ${home}. Free some space`,
+    )
   const risk = await findHomeRisk(home)
   if (risk !== undefined) return bad(risk)
   if ((found.mode & GROUP_AND_OTHERS) !== 0)
-    return [{ what: 'home', state: 'note', text: `others may look into ${home}: chmod 700 ${home}` }]
+    return [{ what: 'home', state: 'note', text: `others can look into ${home}: run chmod 700 ${home}` }]
   return [{ what: 'home', state: 'good', text: home }]
 }
 
 async function examineSettings(home: string, projectFolder: string): Promise<Finding[]> {
   const { problems } = await loadSettings({ home, projectFolder, isTrusted: true })
-  if (problems.length === 0) return [{ what: 'settings', state: 'good', text: 'nothing wrong with them' }]
+  if (problems.length === 0) return [{ what: 'settings', state: 'good', text: 'no problems' }]
   return problems.map((problem) => ({
     what: 'settings',
     state: problem.severity === 'error' ? 'bad' : 'note',
@@ -186,7 +188,7 @@ async function examineSandbox(home: string, projectFolder: string, world: World)
   const state = await sandbox.state()
   if (!state.works) {
     const without = isRequired(policy)
-      ? 'no command runs, since "sandbox" is "required"'
+      ? 'no command runs, because "sandbox" is "required"'
       : 'only commands that are proven to read run without asking'
     const text = `none (${state.why}): ${without}. To change that, ${state.cure}`
     return [{ what: 'sandbox', state: isRequired(policy) ? 'bad' : 'note', text }]

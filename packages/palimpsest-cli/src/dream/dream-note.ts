@@ -55,7 +55,7 @@ function parseNote(value: unknown): DreamNote | undefined {
 }
 
 const NOTHING_CHANGED =
-  'the last dream was ended before it was done; nothing changed, and it will be tried again'
+  'the last dream was stopped before it finished; nothing changed, and Palimpsest will try again'
 
 /** Checks for what a killed dream may have left. */
 export interface DreamTraces {

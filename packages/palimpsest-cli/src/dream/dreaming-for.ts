@@ -86,7 +86,7 @@ export function dreamingFor(
 
 /** A session does not wait for the note about a dream to be in order. */
 function untold(error: unknown): string {
-  return `what became of the last dream cannot be told: ${error instanceof Error ? error.message : String(error)}`
+  return `the outcome of the last dream is not known: ${error instanceof Error ? error.message : String(error)}`
 }
 
 /** What a dream changed since then, if one did. */

@@ -95,7 +95,7 @@ function tell(
   if (isJson) {
     const document = {
       ran: true,
-      reason: isDone ? undefined : outcome.kind === 'failed' ? outcome.why.join('; ') : 'it was ended',
+      reason: isDone ? undefined : outcome.kind === 'failed' ? outcome.why.join('; ') : 'it was stopped',
       requests,
       cost_usd: costUsd,
       changed: isDone ? outcome.changed : [],

@@ -171,7 +171,7 @@ export function outcomeText(outcome: DreamOutcome): string {
     case 'failed':
       return `the dream changed nothing: ${outcome.why.slice(0, NAMES_SHOWN).join('; ')}${cost}`
     case 'killed':
-      return `the dream was ended; nothing changed${cost}`
+      return `the dream was stopped; nothing changed${cost}`
     default:
       return outcome satisfies never
   }

@@ -48,7 +48,7 @@ function failed(reason: string): Fetched {
 function statusReason({ status, type }: Response): string {
   const leadsElsewhere = type === 'opaqueredirect' || REDIRECTS.has(status)
   return leadsElsewhere
-    ? 'it answers with a redirect, which is not followed. Name the address it leads to'
+    ? 'it answers with a redirect, which Palimpsest does not follow. Use the address that it leads to'
     : `it answers with status ${status}`
 }
 

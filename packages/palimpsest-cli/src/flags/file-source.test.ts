@@ -73,7 +73,7 @@ describe('the file of flags', () => {
       expect([source.find('micro-batch'), source.find('micro-cold')]).toEqual([false, undefined])
     }
     expect(reports).toHaveLength(whole.length)
-    expect(reports[0]).toBe(`${path}:1: this is not valid JSON: the text ends too early. It changes nothing`)
+    expect(reports[0]).toBe(`${path}:1: this is not valid JSON: the text ends too early. It is ignored`)
     await writeFile(path, whole)
     expect([source.find('micro-batch'), source.find('micro-cold')]).toEqual([true, false])
   })
@@ -84,8 +84,8 @@ describe('the file of flags', () => {
     )
     expect([source.find('micro-batch'), source.find('micro-cold')]).toEqual([undefined, false])
     expect(reports).toEqual([
-      `${path}: "micro-batch" must be true or false. It changes nothing`,
-      `${path}: these are no flags: "micro-bath". docs/flags.md has them all`,
+      `${path}: "micro-batch" must be true or false. It is ignored`,
+      `${path}: unknown flags: "micro-bath". docs/flags.md lists all flags`,
     ])
   })
 
@@ -93,7 +93,7 @@ describe('the file of flags', () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`x${i}`, true]))
     const { path, reports } = await openFile(features(many))
     expect(reports).toEqual([
-      `${path}: these are no flags: "x0", "x1", "x2", "x3", "x4" and 35 more. docs/flags.md has them all`,
+      `${path}: unknown flags: "x0", "x1", "x2", "x3", "x4" and 35 more. docs/flags.md lists all flags`,
     ])
   })
 
@@ -101,17 +101,17 @@ describe('the file of flags', () => {
     const { source, path, reports } = await openFile(features({ 'micro-batch': false }))
     const expectReport = (words: string): void => {
       expect(source.find('micro-batch')).toBe(false)
-      expect(reports).toEqual([`${path}: ${words}. It changes nothing`])
+      expect(reports).toEqual([`${path}: ${words}. It is ignored`])
       reports.length = 0
     }
     await writeFile(path, ' '.repeat(PAYLOAD_BYTES_MAX + 1))
     expectReport('it is larger than 1048576 bytes')
     await rm(path)
     await mkdir(path)
-    expectReport('this is no plain file')
+    expectReport('this is not a regular file')
     await rm(path, { recursive: true })
     execFileSync('mkfifo', [path])
-    expectReport('this is no plain file')
+    expectReport('this is not a regular file')
     await rm(path)
     await symlink(path, path)
     expectReport('it cannot be read (ELOOP)')
@@ -123,7 +123,7 @@ describe('the file of flags', () => {
       const { source, path, reports } = await openFile(features({ 'micro-batch': false }))
       await chmod(path, 0)
       expect(source.find('micro-batch')).toBe(false)
-      expect(reports).toEqual([`${path}: it cannot be read (EACCES). It changes nothing`])
+      expect(reports).toEqual([`${path}: it cannot be read (EACCES). It is ignored`])
     },
   )
 

@@ -55,9 +55,8 @@ function takeFile(path: string, source: PayloadSource, report: (problem: string)
       ? { problems: [{ message: read.problem }], unknown: [] }
       : readPayload(read.text, source.payload())
   for (const { line, message } of problems)
-    report(`${path}${line === undefined ? '' : `:${line}`}: ${message}. It changes nothing`)
-  if (unknown.length > 0)
-    report(`${path}: these are no flags: ${toList(unknown)}. docs/flags.md has them all`)
+    report(`${path}${line === undefined ? '' : `:${line}`}: ${message}. It is ignored`)
+  if (unknown.length > 0) report(`${path}: unknown flags: ${toList(unknown)}. docs/flags.md lists all flags`)
   if (payload) source.take(payload)
 }
 
@@ -68,7 +67,7 @@ function readSmallFile(path: string): ReadFile {
   let file: number | undefined
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    if (!fstatSync(file).isFile()) return { problem: 'this is no plain file' }
+    if (!fstatSync(file).isFile()) return { problem: 'this is not a regular file' }
     const bytes = Buffer.alloc(PAYLOAD_BYTES_MAX + 1)
     const length = readWhole(file, bytes)
     if (length > PAYLOAD_BYTES_MAX) return { problem: `it is larger than ${PAYLOAD_BYTES_MAX} bytes` }

@@ -26,14 +26,14 @@ export async function readLastKnown(home: string, url: string): Promise<LastKnow
   const path = join(home, NAME)
   const found = await stat(path).catch(() => undefined)
   if (!found) return undefined
-  if (!found.isFile() || found.size > FILE_BYTES_MAX) throw new Error(`${path} is none of ours`)
+  if (!found.isFile() || found.size > FILE_BYTES_MAX) throw new Error(`${path} is not a file of Palimpsest`)
   const value: unknown = JSON.parse(await readPlainText(path))
   if (!isJsonObject(value) || typeof value['fetchedAt'] !== 'string')
-    throw new Error(`${path} is none of ours`)
+    throw new Error(`${path} is not a file of Palimpsest`)
   if (value['url'] !== url) return undefined
   const { etag, fetchedAt } = value
   const { payload } = toPayload(value['payload'] ?? null, undefined)
-  if (!payload) throw new Error(`${path} holds no payload`)
+  if (!payload) throw new Error(`${path} contains no payload`)
   const at = Date.parse(fetchedAt)
   return { url, payload, fetchedAt: at, etag: typeof etag === 'string' ? etag : undefined }
 }

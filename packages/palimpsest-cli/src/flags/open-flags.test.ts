@@ -123,7 +123,7 @@ describe('the address of the service', () => {
       const { reports, opened } = await open({ env: { PALIMPSEST_FLAGS_URL: url } })
       expect(opened.remote).toBeUndefined()
       expect(reports).toEqual([
-        'PALIMPSEST_FLAGS_URL must be an http or https address, without user name and password. It is ignored',
+        'PALIMPSEST_FLAGS_URL must be an http or https address without a user name and password. It is ignored',
       ])
     },
   )
@@ -138,7 +138,7 @@ test('a problem is told once, however often it comes', async () => {
     await writeFile(path, '{ ')
     readOne(opened)
   }
-  expect(reports).toEqual([`${path}:1: this is not valid JSON: the text ends too early. It changes nothing`])
+  expect(reports).toEqual([`${path}:1: this is not valid JSON: the text ends too early. It is ignored`])
 })
 
 test('says whether values depend on the session', async () => {

@@ -34,7 +34,7 @@ export function problemOfFeature(flag: Flag, feature: Json): string | undefined 
 }
 
 function problemOfRule(flag: Flag, rule: Json): string | undefined {
-  if (!isJsonObject(rule)) return 'is no object'
+  if (!isJsonObject(rule)) return 'is not an object'
   if ('parentConditions' in rule)
     return 'has prerequisites, which are not supported. Repeat their conditions in it'
   const { coverage, weights, condition } = rule
@@ -45,7 +45,7 @@ function problemOfRule(flag: Flag, rule: Json): string | undefined {
   if (coverage !== undefined && !isShare(coverage)) return 'has a coverage that is not between 0 and 1'
   if (weights !== undefined && !isWeights(weights)) return 'has weights that do not add up to 1'
   if (condition === undefined) return undefined
-  return isJsonObject(condition) ? problemOfCondition(condition) : 'has a condition that is no object'
+  return isJsonObject(condition) ? problemOfCondition(condition) : 'has a condition that is not an object'
 }
 
 function valuesOf(rule: JsonObject): readonly (Json | undefined)[] {
@@ -63,8 +63,8 @@ function problemOfCondition(part: Json | undefined, depth = 0): string | undefin
   for (const name of Object.keys(part)) {
     if (!name.startsWith('$') || OPERATORS.has(name)) continue
     return name.startsWith('$regex')
-      ? `asks for ${name}, which can take hours. Name the values with $in, or versions with $vgte`
-      : `asks for ${name}, which is not supported`
+      ? `uses ${name}, which can take hours. Name the values with $in, or versions with $vgte`
+      : `uses ${name}, which is not supported`
   }
   return firstProblem(Object.values(part), depth)
 }

@@ -25,17 +25,17 @@ describe('a payload', () => {
       'this is not valid JSON: the string does not end on its line',
       2,
     ],
-    ['{"features": {}} x', 'this is not valid JSON: "x" begins no value', 1],
-    ['[1]', 'this is no payload: it must be an object with "features"', undefined],
-    ['{}', 'the payload must hold "features": {"name": {"defaultValue": …}}', undefined],
-    ['{"features": []}', 'the payload must hold "features": {"name": {"defaultValue": …}}', undefined],
+    ['{"features": {}} x', 'this is not valid JSON: "x" cannot start a value', 1],
+    ['[1]', 'this is not a payload: it must be an object with "features"', undefined],
+    ['{}', 'the payload must contain "features": {"name": {"defaultValue": …}}', undefined],
+    ['{"features": []}', 'the payload must contain "features": {"name": {"defaultValue": …}}', undefined],
     [
       '{"encryptedFeatures": "x.y"}',
       'the payload is encrypted, which is not supported. Serve it without encryption',
       undefined,
     ],
     ['['.repeat(1000), 'this is not valid JSON: the values are nested too deeply', 1],
-    ['\uFEFF[]', 'this is no payload: it must be an object with "features"', undefined],
+    ['\uFEFF[]', 'this is not a payload: it must be an object with "features"', undefined],
   ])('that is none is refused as a whole: %j', (text, message, line) => {
     const read = readPayload(text, undefined)
     expect(read.payload).toBeUndefined()
@@ -97,7 +97,7 @@ describe('a payload', () => {
       },
       savedGroups: { g: 'x' },
     })
-    expect(problems).toEqual([{ message: 'the saved group "g" is no list' }])
+    expect(problems).toEqual([{ message: 'the saved group "g" is not a list' }])
     const evaluate = await loadEvaluator()
     const { values } = evaluate(payload ?? expect.unreachable(), { id: 'x', version: '1', platform: 'linux' })
     expect(values).toEqual(
@@ -135,26 +135,23 @@ describe('a feature is refused', () => {
   })
 
   test.each([
-    [7, 'is no object'],
+    [7, 'is not an object'],
     [{ force: 'off' }, 'gives "off": it must be true or false'],
     [{ variations: [true, 'x'] }, 'gives "x": it must be true or false'],
     [{ variations: 'x' }, 'gives "x": it must be true or false'],
     [{ force: false, coverage: 2 }, 'has a coverage that is not between 0 and 1'],
     [{ variations: [true, false], weights: [0.9, 0.9] }, 'has weights that do not add up to 1'],
-    [{ force: false, condition: 'x' }, 'has a condition that is no object'],
+    [{ force: false, condition: 'x' }, 'has a condition that is not an object'],
     [
       { force: false, condition: { id: { $regex: '(a+)+$' } } },
-      'asks for $regex, which can take hours. Name the values with $in, or versions with $vgte',
+      'uses $regex, which can take hours. Name the values with $in, or versions with $vgte',
     ],
     [
       { force: false, condition: { $or: [{ $not: { id: { $not: { $regexi: 'x' } } } }] } },
-      'asks for $regexi, which can take hours. Name the values with $in, or versions with $vgte',
+      'uses $regexi, which can take hours. Name the values with $in, or versions with $vgte',
     ],
-    [{ force: false, condition: { id: { $near: 3 } } }, 'asks for $near, which is not supported'],
-    [
-      { force: false, condition: { $savedGroup: { id: 'g' } } },
-      'asks for $savedGroup, which is not supported',
-    ],
+    [{ force: false, condition: { id: { $near: 3 } } }, 'uses $near, which is not supported'],
+    [{ force: false, condition: { $savedGroup: { id: 'g' } } }, 'uses $savedGroup, which is not supported'],
     [
       { force: false, parentConditions: [{ id: 'other', condition: {} }] },
       'has prerequisites, which are not supported. Repeat their conditions in it',

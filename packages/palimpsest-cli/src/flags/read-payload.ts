@@ -65,11 +65,11 @@ function placeOf(text: string): PayloadProblem | undefined {
 }
 
 function problemOfDocument(document: unknown): string | undefined {
-  if (!isJsonObject(document)) return 'this is no payload: it must be an object with "features"'
+  if (!isJsonObject(document)) return 'this is not a payload: it must be an object with "features"'
   if ('encryptedFeatures' in document && !('features' in document))
     return 'the payload is encrypted, which is not supported. Serve it without encryption'
   if (!isJsonObject(document['features']))
-    return 'the payload must hold "features": {"name": {"defaultValue": …}}'
+    return 'the payload must contain "features": {"name": {"defaultValue": …}}'
   return undefined
 }
 
@@ -88,7 +88,7 @@ function pickFeatures(document: unknown, before: Payload | undefined): ReadPaylo
   }
   const groups = Object.entries(isJsonObject(savedGroups) ? savedGroups : {})
   for (const [name, group] of groups)
-    if (!isGroup(group)) problems.push({ message: `the saved group "${name}" is no list` })
+    if (!isGroup(group)) problems.push({ message: `the saved group "${name}" is not a list` })
   const payload = {
     features: Object.fromEntries(kept),
     // An invalid group has neither members nor non-members: rules about it match no one.

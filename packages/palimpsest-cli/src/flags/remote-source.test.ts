@@ -169,7 +169,7 @@ describe('a flag service', () => {
       () => new Response('{"features": {"micro-batch": {"def'),
       'this is not valid JSON: the string does not end on its line',
     ],
-    ['a web page', () => new Response('<html>'), 'this is not valid JSON: "<" begins no value'],
+    ['a web page', () => new Response('<html>'), 'this is not valid JSON: "<" cannot start a value'],
     ['empty', () => new Response(''), 'this is not valid JSON: the text ends too early'],
     ['of wrong types', () => payload({ 'micro-batch': 'yes' }), '"micro-batch" must be true or false'],
     [
@@ -188,7 +188,7 @@ describe('a flag service', () => {
     [
       'a redirect',
       () => Response.redirect('http://127.0.0.1:1/', 302),
-      'it answers with a redirect, which is not followed. Name the address it leads to',
+      'it answers with a redirect, which Palimpsest does not follow. Use the address that it leads to',
     ],
     ['not found', () => new Response('no', { status: 404 }), 'it answers with status 404'],
     ['unchanged, unasked', () => new Response(null, { status: 304 }), 'it answers with status 304'],
@@ -206,7 +206,7 @@ describe('a flag service', () => {
     const source = await service.open(words.includes('200 ms') ? { answerMsMax: 200 } : {})
     source.start()
     await soon(() =>
-      expect(service.reports).toEqual([`flags of ${service.host}: ${words}. The last known values stand`]),
+      expect(service.reports).toEqual([`flags of ${service.host}: ${words}. The last known values apply`]),
     )
     expect(source.find('micro-batch')).toBe(false)
     source.close()
@@ -221,7 +221,7 @@ describe('a flag service', () => {
     source.start()
     await soon(() =>
       expect(service.reports).toEqual([
-        `flags of ${service.host}: it cannot be reached (ECONNREFUSED). The built-in values stand`,
+        `flags of ${service.host}: it cannot be reached (ECONNREFUSED). The built-in values apply`,
       ]),
     )
   })
@@ -255,7 +255,7 @@ describe('a flag service', () => {
     await soon(() => expect(source.find('micro-batch')).toBe(false))
     await soon(() =>
       expect(service.reports).toEqual([
-        expect.stringContaining('they count for this session alone: they cannot be stored'),
+        expect.stringContaining('they apply to this session only, because they cannot be stored'),
       ]),
     )
   })

@@ -38,7 +38,7 @@ export async function openRemoteSource(options: RemoteOptions): Promise<RemoteSo
   const source = createPayloadSource({ ...options, name, report })
   const stop = new AbortController()
   let known = await readLastKnown(home, url).catch((error: unknown) => {
-    report(`what was known of them is not used (${String(error)})`)
+    report(`the last known values are not used (${String(error)})`)
     return undefined
   })
   if (known) source.take(known.payload)
@@ -61,7 +61,7 @@ export async function openRemoteSource(options: RemoteOptions): Promise<RemoteSo
     fetchedAt: () => known?.fetchedAt,
     start: () =>
       void run().catch((error: unknown) => {
-        if (!stop.signal.aborted) report(`they are not refreshed any more (${String(error)})`)
+        if (!stop.signal.aborted) report(`they are no longer refreshed (${String(error)})`)
       }),
     close: () => stop.abort(),
   }
@@ -96,11 +96,11 @@ async function refresh(
 
 async function keep(known: LastKnown, home: string, report: (problem: string) => void): Promise<LastKnown> {
   await saveLastKnown(home, known).catch((error: unknown) => {
-    report(`they count for this session alone: they cannot be stored (${String(error)})`)
+    report(`they apply to this session only, because they cannot be stored (${String(error)})`)
   })
   return known
 }
 
 function standing(known: LastKnown | undefined): string {
-  return known ? 'The last known values stand' : 'The built-in values stand'
+  return known ? 'The last known values apply' : 'The built-in values apply'
 }

@@ -51,7 +51,7 @@ function createDailyLog({ memory, sessionId, isOn, now, report }: AfterTurnSetup
       failures = 0
     } catch (error) {
       failures++
-      report(`the log of the day was not written: ${sentenceOf(error)}`)
+      report(`could not write the log of the day: ${sentenceOf(error)}`)
     }
   }
 }

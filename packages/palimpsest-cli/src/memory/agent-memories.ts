@@ -15,7 +15,7 @@ export function agentScopeOf(text: string | undefined): AnyScope | undefined {
   if (text === undefined) return undefined
   const scope = AGENT_SCOPES.find((one) => one === text)
   if (scope) return scope
-  throw new UsageError(`--scope "${text}": with --agent it is ${AGENT_SCOPES.join(', ')}`)
+  throw new UsageError(`--scope "${text}": with --agent, use one of ${AGENT_SCOPES.join(', ')}`)
 }
 
 /** What agents of a type remember. `wanted` undefined: all scopes, the project's only if the folder is trusted. */

@@ -44,7 +44,7 @@ export async function readForeign(folder: string): Promise<ForeignFiles> {
   const found = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT')
       throw new UsageError(`there is no folder ${folder}. Give one: \`memory import FOLDER\``)
-    throw new StorageError('io', `${folder} cannot be read`, { cause: error })
+    throw new StorageError('io', `cannot read ${folder}`, { cause: error })
   })
   const files = found
     .filter((entry) => entry.isFile() && entry.name.endsWith('.md') && !entry.name.startsWith('.'))
@@ -57,7 +57,7 @@ export async function readForeign(folder: string): Promise<ForeignFiles> {
     try {
       const text = await readPlainText(path, FILE_BYTES_MAX)
       if (!text.includes('\0')) return [text]
-      unusable.set(file, `${path} is no text`)
+      unusable.set(file, `${path} is not a text file`)
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
       unusable.set(file, error.message)

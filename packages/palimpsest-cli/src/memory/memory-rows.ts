@@ -18,10 +18,10 @@ export async function memoryRows(
         .map(({ name, description, verified }) =>
           toPrintable(`  ${name} (${scope}, ${ageInWords(verified, world.now())}): ${description}`),
         )
-      const pending = `  ${waiting.length} proposals wait (${scope}): \`palimpsest memory pending\` lists them`
+      const pending = `  ${waiting.length} proposals are waiting (${scope}): \`palimpsest memory pending\` lists them`
       return waiting.length === 0 ? lines : [...lines, pending]
     }),
   )
   const all = rows.flat()
-  return all.length === 0 ? ['No memories yet. # and a text adds one'] : all
+  return all.length === 0 ? ['No memories yet. To add one, type # and a text'] : all
 }

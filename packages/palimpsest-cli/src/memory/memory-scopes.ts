@@ -65,5 +65,5 @@ export function scopeOf(text: string | undefined): Scope | undefined {
   if (text === undefined) return undefined
   const scope = SCOPES.find((one) => one === text)
   if (scope) return scope
-  throw new UsageError(`--scope "${text}": it is project or user`)
+  throw new UsageError(`--scope "${text}": use project or user`)
 }

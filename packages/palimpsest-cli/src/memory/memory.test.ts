@@ -185,7 +185,7 @@ describe('palimpsest memory', () => {
     await writeFile(join(theirs, 'huge.md'), 'x'.repeat((1 << 20) + 1))
     await writeFile(join(theirs, 'late.md'), 'Deploys happen on \u001b[31mTuesdays\n')
     const again = await kit.run(['memory', 'import'])
-    expect(again.err).toMatch(/broken\.md is not imported: .* is no text/)
+    expect(again.err).toMatch(/broken\.md is not imported: .* is not a text file/)
     expect(again.err).toMatch(/huge\.md is not imported: .* is larger than/)
     expect(again.out).toContain('late: added late')
     expect(await json(kit, 'list')).toMatchObject([
@@ -196,12 +196,12 @@ describe('palimpsest memory', () => {
 
   test.each([
     [['memory', 'lst'], /Did you mean `palimpsest memory list`/],
-    [['memory', 'add'], /add what\?/],
-    [['memory', 'show', 'nothing'], /there is no memory "nothing"/],
-    [['memory', 'show', '../../etc/passwd'], /there is no memory/],
-    [['memory', 'undo', 'abcdefgh'], /there is no change "abcdefgh"/],
-    [['memory', 'approve', 'abcdefgh'], /no proposal "abcdefgh" waits/],
-    [['memory', 'list', '--scope', 'world'], /it is project or user/],
+    [['memory', 'add'], /which text\?/],
+    [['memory', 'show', 'nothing'], /no memory "nothing"/],
+    [['memory', 'show', '../../etc/passwd'], /no memory/],
+    [['memory', 'undo', 'abcdefgh'], /no change "abcdefgh"/],
+    [['memory', 'approve', 'abcdefgh'], /no proposal "abcdefgh"\. /],
+    [['memory', 'list', '--scope', 'world'], /use project or user/],
   ])('%j is wrong usage, with a sentence that says what to do', async (args, text) => {
     const kit = await createInProcess()
     const { exit, err } = await kit.run(args)

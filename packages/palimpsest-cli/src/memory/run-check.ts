@@ -32,7 +32,7 @@ export async function runCheck({ opened, isJson, world }: MemoryCall): Promise<E
       const at = line === undefined ? file : `${file}:${line}`
       world.print(`${toPrintable(`${scope} ${at}: ${text} (${kind})`)}\n`)
     }
-    const share = `${wrong} of ${written} memories that were ever written were undone, ended or removed; of ${loaded} that conversations were shown, ${loadedWrong} did not last`
+    const share = `${wrong} of ${written} memories were later undone, ended or removed; of the ${loaded} that conversations were shown, ${loadedWrong} did not last`
     world.printError(`${problems.length === 0 ? 'No problems. ' : ''}${share}\n`)
   }
   return problems.length === 0 ? DONE : FAILED

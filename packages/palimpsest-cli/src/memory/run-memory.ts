@@ -44,7 +44,7 @@ export async function runMemory(input: CommandInput, world: World): Promise<Exit
     const similar = findSimilarName(verb, Object.keys(VERBS))
     const hint = similar === undefined ? '' : ` Did you mean \`palimpsest memory ${similar}\`?`
     throw new UsageError(
-      `there is no \`palimpsest memory ${verb}\`.${hint} It does: ${Object.keys(VERBS).join(', ')}`,
+      `there is no \`palimpsest memory ${verb}\`.${hint} The actions are: ${Object.keys(VERBS).join(', ')}`,
     )
   }
   const type = typeOf(textOf(input, 'type'))
@@ -62,7 +62,7 @@ async function open(verb: string, { scope, agent }: Where, world: World): Promis
     return await openMemories(scopeOf(scope) ?? (NEEDS_ONE.has(verb) ? 'project' : undefined), world)
   const wanted = agentScopeOf(scope)
   if (NEEDS_ONE.has(verb) && wanted === undefined)
-    throw new UsageError(`memory ${verb} --agent ${agent}: where? Give --scope user, project or local`)
+    throw new UsageError(`memory ${verb} --agent ${agent}: which scope? Give --scope user, project or local`)
   return await openAgentMemories(agent, wanted, world)
 }
 
@@ -73,12 +73,12 @@ function typeOf(text: string | undefined): MemoryType | undefined {
   if (text === undefined) return undefined
   const type = MEMORY_TYPES.find((one) => one === text)
   if (type) return type
-  throw new UsageError(`--type "${text}": it is one of ${MEMORY_TYPES.join(', ')}`)
+  throw new UsageError(`--type "${text}": use one of ${MEMORY_TYPES.join(', ')}`)
 }
 
 async function add({ opened, words, type, world }: MemoryCall): Promise<ExitCode> {
   const text = words.join(' ').trim()
-  if (text === '') throw new UsageError('memory add: add what? Give the text to remember')
+  if (text === '') throw new UsageError('memory add: which text? Give the text to remember')
   const memory = theOne(opened)
   const outcome = await addMemory({ text, type }, memory)
   return tell(outcomeText(outcome), outcome.kind === 'written', world)
@@ -93,10 +93,10 @@ function theOne({ memories }: OpenedMemories): ScopedMemory<AnyScope> {
 async function remove({ opened, words, world }: MemoryCall): Promise<ExitCode> {
   const [name] = words
   if (name === undefined || words.length > 1)
-    throw new UsageError('memory rm: which? `palimpsest memory list` lists their names')
+    throw new UsageError('memory rm: which memory? `palimpsest memory list` lists their names')
   const { memory } = await findMemory(name, opened)
   const record = await removeMemory(name, memory)
-  const text = record ? `removed ${name}; \`palimpsest memory undo\` restores it` : `${name} was gone already`
+  const text = record ? `removed ${name}; \`palimpsest memory undo\` restores it` : `${name} was already gone`
   return tell(text, true, world)
 }
 

@@ -22,7 +22,7 @@ async function readWaiting({ memories }: OpenedMemories): Promise<readonly Waiti
 export async function listPending({ opened, isJson, world }: MemoryCall): Promise<ExitCode> {
   const waiting = await readWaiting(opened)
   if (isJson) world.print(`${toPrintableJson(waiting.map(toRow))}\n`)
-  else if (waiting.length === 0) world.printError('No proposals wait.\n')
+  else if (waiting.length === 0) world.printError('No proposals are waiting.\n')
   else for (const one of waiting) world.print(toPrintable(toLine(one)))
   return DONE
 }
@@ -67,11 +67,11 @@ async function chosen(
   opened: OpenedMemories,
 ): Promise<readonly Waiting[]> {
   if (words.length === 0)
-    throw new UsageError(`memory ${verb}: which? \`palimpsest memory pending\` lists what waits`)
+    throw new UsageError(`memory ${verb}: which proposal? \`palimpsest memory pending\` lists them`)
   const waiting = await readWaiting(opened)
   return words.map((typed) => {
     const found = findById(typed, waiting, 'proposals')
     if (found) return found
-    throw new UsageError(`no proposal "${typed}" waits. \`palimpsest memory pending\` lists them`)
+    throw new UsageError(`no proposal "${typed}". \`palimpsest memory pending\` lists them`)
   })
 }

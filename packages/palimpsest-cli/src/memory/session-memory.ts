@@ -144,7 +144,7 @@ async function noteUses(
     await folder.noteUses(names)
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
-    report(`${error.message}. Which memories were shown is not noted`)
+    report(`${error.message}. Palimpsest does not record which memories were shown`)
   }
 }
 

@@ -65,9 +65,9 @@ function toLine({ memory, record, isUndone }: Logged): string {
 export async function showDiff({ opened, words, isJson, world }: MemoryCall): Promise<ExitCode> {
   const [typed] = words
   if (typed === undefined)
-    throw new UsageError('memory diff: which? `palimpsest memory log` lists changes by id')
+    throw new UsageError('memory diff: which change? `palimpsest memory log` lists changes by id')
   const found = await findInHistory(typed, opened)
-  if (!found) throw new UsageError(`there is no change "${typed}". \`palimpsest memory log\` lists them`)
+  if (!found) throw new UsageError(`no change "${typed}". \`palimpsest memory log\` lists them`)
   const { changed } = found.record
   if (isJson) {
     const rows = changed.map(({ file, removed, added, at }) => ({ name: file, at, removed, added }))
@@ -109,6 +109,6 @@ export async function findInHistory(
     log.map((one) => ({ id: one.record.id, one })),
     'changes',
   )
-  if (!found) throw new UsageError(`there is no change "${typed}". \`palimpsest memory log\` lists them`)
+  if (!found) throw new UsageError(`no change "${typed}". \`palimpsest memory log\` lists them`)
   return found.one
 }

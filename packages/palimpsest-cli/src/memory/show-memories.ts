@@ -53,7 +53,7 @@ function toLine({ scope, memory }: Found, now: number): string {
 export async function showMemory({ opened, words, isJson, world }: MemoryCall): Promise<ExitCode> {
   const [name] = words
   if (name === undefined || words.length > 1)
-    throw new UsageError('memory show: which? `palimpsest memory list` lists their names')
+    throw new UsageError('memory show: which memory? `palimpsest memory list` lists their names')
   const { memory } = await findMemory(name, opened)
   const found = (await readAll({ ...opened, memories: [memory] })).find((one) => one.memory.name === name)
   if (!found) throw notThere(name, [])
@@ -80,5 +80,5 @@ function notThere(name: string, names: readonly string[]): UsageError {
   const similar = findSimilarName(name, names)
   const hint =
     similar === undefined ? '`palimpsest memory list` lists their names' : `Did you mean ${similar}?`
-  return new UsageError(`there is no memory "${name}". ${hint}`)
+  return new UsageError(`no memory "${name}". ${hint}`)
 }

@@ -19,8 +19,8 @@ describe('a file that a flag names', () => {
   })
 
   test.each([
-    ['target', 'it is a symbolic link, and what it leads to would be overwritten'],
-    ['gone', 'it is a symbolic link, and what it leads to would be overwritten'],
+    ['target', 'it is a symbolic link, and writing would overwrite the file that it leads to'],
+    ['gone', 'it is a symbolic link, and writing would overwrite the file that it leads to'],
   ])('is not written through a link to %s', async (target, reason) => {
     const folder = await tempFolder()
     await writeFile(join(folder, 'target'), 'kept')
@@ -41,7 +41,7 @@ describe('a file that a flag names', () => {
       'it is a folder. Name another file',
     )
     await expect(writeOutputFile('--flag', join(folder, 'no', 'x'), '')).rejects.toThrow(
-      'its folder is not there',
+      'its folder does not exist',
     )
     await writeOutputFile('--flag', '/dev/null', 'nothing')
   })

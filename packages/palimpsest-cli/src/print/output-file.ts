@@ -48,14 +48,14 @@ async function openWith(flag: string, path: string, more: number): Promise<FileH
 function reasonOf(code: string | undefined): string {
   switch (code) {
     case 'ELOOP':
-      return 'it is a symbolic link, and what it leads to would be overwritten'
+      return 'it is a symbolic link, and writing would overwrite the file that it leads to'
     case 'ENXIO':
       return 'it is a pipe that nobody reads'
     case 'EISDIR':
       return 'it is a folder'
     case 'ENOENT':
     case 'ENOTDIR':
-      return 'its folder is not there'
+      return 'its folder does not exist'
     default:
       return `it cannot be written${code === undefined ? '' : ` (${code})`}`
   }

@@ -301,7 +301,7 @@ function noteOf(event: LoopEvent): string | undefined {
 /** If nothing that was sent had changed, there is nothing for the user to fix. */
 function breakNote({ cause, path, expectedTokens, readTokens }: CacheBreak): string | undefined {
   if (cause === 'unknown') return undefined
-  return `the prompt cache broke at ${path}: ${expectedTokens} tokens were expected from it, ${readTokens} came`
+  return `the prompt cache broke at ${path}: ${expectedTokens} tokens were expected from it, ${readTokens} were read`
 }
 
 function printLine(value: object, { print }: Pick<World, 'print'>): void {

@@ -45,12 +45,13 @@ const SLICE_BYTES = 1 << 20
 export async function searchStored(wish: SearchWish, given: World): Promise<RecallAnswer> {
   const isAny =
     wish.id !== undefined || wish.file !== undefined || wish.since !== undefined || wish.until !== undefined
-  if (!toQuery(wish.query) && !isAny) throw new UsageError('recall: what? `palimpsest recall "the words"`')
+  if (!toQuery(wish.query) && !isAny)
+    throw new UsageError('recall: which words? `palimpsest recall "the words"` searches for them')
   const named = await storedHome(given)
   const home = await realpath(named).catch(() => named)
   const world = { ...given, env: { ...given.env, PALIMPSEST_HOME: home } }
   const found = await inPlaces(wish, home, world)
-  return found.hits.length > 0 ? found : { ...found, notices: [...found.notices, 'nothing was found'] }
+  return found.hits.length > 0 ? found : { ...found, notices: [...found.notices, 'nothing found'] }
 }
 
 async function inPlaces(wish: SearchWish, home: string, world: World): Promise<RecallAnswer> {
@@ -92,7 +93,7 @@ async function inProject(place: RecallPlace, search: RecallSearch, { signal }: W
 /** A transcript outside the home has no index. */
 async function inFile(path: string, { query: text, limit }: SearchWish, world: World): Promise<RecallAnswer> {
   const query = toQuery(text)
-  if (!query) throw new UsageError('recall: a file outside PALIMPSEST_HOME is searched by words only')
+  if (!query) throw new UsageError('recall: a file outside PALIMPSEST_HOME can only be searched by words')
   const late = AbortSignal.timeout(SCAN_MS_MAX)
   const best = createBestHits(limit)
   const looking = { isWanted: query.mayHold }

@@ -21,13 +21,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 test('a session larger than memory bears is refused with its size', async () => {
   const loaded = await loadSession({ path, name: 'one', bytes: 3 * FILE_BYTES_MAX }, undefined)
   expect(loaded).toEqual({
-    why: '300 MB; a replay holds a session in memory and takes files up to 100 MB. Cut it into parts',
+    why: '300 MB; a replay holds a session in memory and takes files up to 100 MB. Split it into parts',
   })
 })
 
 test('a session in which no model speaks has nothing to replay', async () => {
   const loaded = await loadSession({ path, name: 'one', bytes: 100 }, undefined)
-  expect(loaded).toEqual({ why: 'a claude-code file without an answer of a model: nothing to replay' })
+  expect(loaded).toEqual({ why: 'a claude-code file without an answer from a model: nothing to replay' })
 })
 
 test('odd lines are told with their number, and zeros in a file make it no binary one', async () => {
@@ -43,7 +43,7 @@ test('odd lines are told with their number, and zeros in a file make it no binar
   const loaded = await loadSession({ path: odd, name: 'odd', bytes: 100 }, undefined)
   expect(loaded).toMatchObject({
     session: { steps: [{ responseId: 'm' }] },
-    note: 'read with warnings, nothing is left out (line 1: both JSON documents on it were read)',
+    note: 'read in full, with warnings (line 1: both JSON documents on it were read)',
   })
 })
 

@@ -24,7 +24,7 @@ export async function loadSession(file: SessionFile, model: string | undefined):
     return { why: recorded.problems[0]?.what ?? 'not a recorded session of a known format' }
   const session = { ...toReplaySession(recorded, file.name, model), project: projectOf(file) }
   if (session.steps.length === 0)
-    return { why: `a ${recorded.format} file without an answer of a model: nothing to replay` }
+    return { why: `a ${recorded.format} file without an answer from a model: nothing to replay` }
   const note = noteOf(recorded)
   return { session, ...(note !== undefined && { note }) }
 }
@@ -42,7 +42,7 @@ function noteOf({ account, problems }: RecordedSession): string | undefined {
   if (problems.length === 0) return undefined
   const what =
     account.reported === 0
-      ? 'read with warnings, nothing is left out'
+      ? 'read in full, with warnings'
       : `${account.reported} of ${account.total} records could not be read and are left out`
   const told = problems.slice(0, TOLD_MAX).map(({ line, what }) => `line ${line}: ${what}`)
   const more = problems.length > TOLD_MAX ? [`and ${problems.length - TOLD_MAX} more`] : []
@@ -81,5 +81,5 @@ async function readFile(file: SessionFile): Promise<RecordedSession | { readonly
 
 function tooLarge(bytes: number): string {
   const [size, most] = [bytes, FILE_BYTES_MAX].map((count) => Math.round(count / BYTES_PER_MB))
-  return `${size} MB; a replay holds a session in memory and takes files up to ${most} MB. Cut it into parts`
+  return `${size} MB; a replay holds a session in memory and takes files up to ${most} MB. Split it into parts`
 }

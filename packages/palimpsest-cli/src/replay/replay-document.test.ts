@@ -40,7 +40,7 @@ test('terminal and page are the same every time', () => {
 
 test('a few sessions give intervals and no verdict, six give one', () => {
   const text = (document: ReplayDocument): string => printReport(document, { columns: 80, colours: false })
-  expect(text(gathered([0, 1, 2]))).toContain('sessions are too few to judge by, 6')
+  expect(text(gathered([0, 1, 2]))).toContain('too few sessions to judge by (at least 6)')
   const many = createGathering()
   Array.from({ length: 6 }, (_, index) => index).forEach((index) => {
     const [report, traces] = sessions[1] ?? []

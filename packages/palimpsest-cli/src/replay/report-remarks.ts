@@ -8,10 +8,10 @@ export function reportRemarks({ sessions }: ReplayReport): readonly string[] {
   const models = [...new Set(unpriced.map((session) => session.model))].join(', ')
   return [
     ...(without.length > 0
-      ? [`${names(without)}: no usage is recorded: sizes and costs stand on defaults`]
+      ? [`${names(without)}: no usage is recorded, so sizes and costs rest on defaults`]
       : []),
     ...(unpriced.length > 0
-      ? [`${names(unpriced)}: no price is known for ${models}: left out of the cost columns`]
+      ? [`${names(unpriced)}: no price is known for ${models}; not included in the cost columns`]
       : []),
   ]
 }

@@ -25,7 +25,7 @@ describe('a home in which others can write', () => {
   test.each([0o777, 0o770, 0o775, 0o722, 0o702, 0o1777])('is one of mode %o', async (mode) => {
     const home = await open(mode)
     expect(await findHomeRisk(home)).toBe(
-      `others can write in ${home}, and so change your settings and what you allowed: chmod 700 ${home}`,
+      `others can write in ${home}, and so change your settings and what you allowed: run chmod 700 ${home}`,
     )
   })
 
@@ -42,7 +42,7 @@ describe('a home in which others can write', () => {
     const home = await open(0o777)
     const link = join(await tempFolder(), 'link')
     await symlink(home, link)
-    expect(await findHomeRisk(link)).toContain(`chmod 700 ${home}`)
+    expect(await findHomeRisk(link)).toContain(`run chmod 700 ${home}`)
   })
 
   test('is one of another user; the system’s own folders are nobody’s', async () => {
@@ -64,7 +64,7 @@ test('is used, and said: once at the start of a run, and by doctor', async () =>
   await chmod(bench.home, 0o777)
   const { exit, out, err } = await bench.run(['-p', 'two and two?'])
   expect({ exit, out }).toEqual({ exit: 0, out: 'Four.\n' })
-  expect(err.match(/others can write in .*: chmod 700/g)).toHaveLength(1)
+  expect(err.match(/others can write in .*: run chmod 700/g)).toHaveLength(1)
   const doctor = await bench.run(['doctor'])
   expect(doctor.exit).toBe(1)
   expect(doctor.out).toContain(`BAD   home            others can write in ${bench.home}`)

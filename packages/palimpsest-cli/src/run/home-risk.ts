@@ -21,7 +21,7 @@ export async function findHomeRisk(home: string, uid = process.getuid?.()): Prom
   if (found.uid !== uid && found.uid !== ROOT)
     return `${real} belongs to another user, who can change your settings and what you allowed. Set PALIMPSEST_HOME to a folder of your own`
   if ((found.mode & GROUP_OR_OTHERS_WRITE) !== 0)
-    return `others can write in ${real}, and so change your settings and what you allowed: chmod 700 ${real}`
+    return `others can write in ${real}, and so change your settings and what you allowed: run chmod 700 ${real}`
   return await findParentRisk(real, uid)
 }
 
@@ -34,7 +34,7 @@ async function findParentRisk(home: string, uid: number): Promise<string | undef
     const isOpen = (found.mode & OTHERS_WRITE) !== 0 && (found.mode & STICKY) === 0
     const isForeign = found.uid !== uid && found.uid !== ROOT
     if (isOpen || isForeign)
-      return `others can write in ${at}, and so put another folder in place of ${home}: chmod o-w ${at}, or set PALIMPSEST_HOME to a folder of your own`
+      return `others can write in ${at}, and so put another folder in place of ${home}: run chmod o-w ${at}, or set PALIMPSEST_HOME to a folder of your own`
   }
   return undefined
 }

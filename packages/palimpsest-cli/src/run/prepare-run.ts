@@ -385,7 +385,7 @@ async function notesOf(
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
     // A file that cannot be read is not overwritten either: it may belong to someone.
-    report(`${error.message}. The notes of this run are in the transcript only`)
+    report(`${error.message}. The notes of this run are only in the transcript`)
     const nowhere = { ...file, save: async () => undefined }
     return { policy, asksModel, written: undefined, writer: createNotesWriter(nowhere, report) }
   }

@@ -18,7 +18,7 @@ export function countOf(input: CommandInput, name: string): number | undefined {
   if (text === undefined) return undefined
   const count = Number(text)
   if (!Number.isInteger(count) || count < 1)
-    throw new UsageError(`--${name} "${text}": a whole number from 1 on`)
+    throw new UsageError(`--${name} "${text}": give a whole number, 1 or more`)
   return count
 }
 

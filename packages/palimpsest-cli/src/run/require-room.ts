@@ -38,7 +38,7 @@ export function requireRoom(
   const raw = estimateText(system) + estimateText(tools) + estimateText(opening)
   const standing = Math.ceil(factorOf(startCalibration(model.facts.tokenizer)) * raw)
   if (standing < thresholds.blocking) return
-  const why = `the system prompt, the tools and the instructions are about ${standing} tokens before the first message`
+  const why = `the system prompt, the tools and the instructions take about ${standing} tokens before the first message`
   const wanted = Math.ceil(standing * ROOM_SHARE + ROOM_TOKENS)
   if (standing < computeThresholds(window).blocking)
     throw new UsageError(
@@ -49,7 +49,7 @@ export function requireRoom(
   const cure =
     enough <= model.facts.contextWindow && ways.length > 0
       ? `Set ${ways.join(', and ')}`
-      : `${enough} are enough, and ${model.facts.id} has ${model.facts.contextWindow}: name another model, or shorten the instruction files`
+      : `It takes ${enough} tokens, and ${model.facts.id} has ${model.facts.contextWindow}: use another model, or shorten the instruction files`
   throw new UsageError(`a window of ${window.working} tokens is too small: ${why}. ${cure}`)
 }
 

@@ -53,7 +53,7 @@ function toldOf(
     return target === undefined || contextManagement !== undefined
       ? []
       : [
-          `${SERVER_TARGET} has no effect without ${SERVER_LIMIT}, which says from how many tokens on the provider clears. Set both`,
+          `${SERVER_TARGET} has no effect without ${SERVER_LIMIT}, which says at how many tokens the provider begins to clear. Set both`,
         ]
   if (contextManagement === undefined)
     return [`${SERVER_LIMIT} has no effect: ${model} clears nothing on the server`]

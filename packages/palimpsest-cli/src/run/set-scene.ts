@@ -288,7 +288,7 @@ async function findWork({ opened, wishes, ground, home }: Stage, world: World): 
     ...(problem === undefined
       ? []
       : [
-          `Commands that write are asked about, although "sandbox" is set: ${problem.why}. To change that, ${problem.cure}.`,
+          `Palimpsest asks before commands that write, although "sandbox" is set: ${problem.why}. To change that, ${problem.cure}.`,
         ]),
   ]
   return { access, sandbox, memory, env, problems }

@@ -10,7 +10,7 @@ export function problemOf(end: TurnEnd): string | undefined {
     case 'max-cost':
       return maxCostText(end)
     case 'aborted':
-      return `stopped${end.keepsAnswer ? '; the part of the answer that had come is kept' : ''}. Resume the session to continue`
+      return `stopped${end.keepsAnswer ? '; the part of the answer that arrived is kept' : ''}. Resume the session to continue`
     case 'refused':
       return `the model refused: ${end.explanation}`
     case 'window-full':

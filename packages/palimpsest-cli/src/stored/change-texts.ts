@@ -14,7 +14,7 @@ export function undoneText(outcome: UndoOutcome, typed: string): ChangeText {
   switch (outcome.kind) {
     case 'undone': {
       const { tokens, limitTokens } = outcome
-      const text = `undone: the conversation holds ${tokens} tokens again; it compacts by itself only at ${limitTokens}`
+      const text = `undone: the conversation holds ${tokens} tokens again; it is compacted automatically only at ${limitTokens}`
       return { text, isDone: true }
     }
     case 'too-large': {
@@ -23,7 +23,7 @@ export function undoneText(outcome: UndoOutcome, typed: string): ChangeText {
       return { text, isDone: false }
     }
     case 'undone-already':
-      return { text: `${outcome.id} is undone already`, isDone: false }
+      return { text: `${outcome.id} is already undone`, isDone: false }
     case 'no-removal':
       throw new UsageError(`undo "${typed}": ${NO_REMOVAL[outcome.what]}`)
     default:
@@ -32,9 +32,9 @@ export function undoneText(outcome: UndoOutcome, typed: string): ChangeText {
 }
 
 const NO_REMOVAL = {
-  server: 'the provider clears it, again with every request; the flag server-clearing ends that',
+  server: 'the provider clears it again with every request; to stop that, turn off the flag server-clearing',
   stored: 'it is a stored result, which stays on disk: `palimpsest restore` restores it',
-  other: 'it is no removal of this session; `palimpsest context` lists them',
+  other: 'it is not a removal of this session; `palimpsest context` lists them',
 } as const
 
 export function pinnedText(outcome: PinOutcome, on: boolean, typed?: string): ChangeText {
@@ -45,11 +45,11 @@ export function pinnedText(outcome: PinOutcome, on: boolean, typed?: string): Ch
     }
     case 'not-in-view':
       throw new UsageError(
-        `pin "${typed ?? outcome.target.entry}": no message of this session that is in view. \`palimpsest restore\` brings an older one back first`,
+        `pin "${typed ?? outcome.target.entry}": no message in view has this id. To pin an older one, restore it first with \`palimpsest restore\``,
       )
     case 'no-such-block':
       throw new UsageError(
-        `pin "${typed ?? outcome.target.entry}": the message has ${outcome.blocks} blocks, from 0`,
+        `pin "${typed ?? outcome.target.entry}": the message has ${outcome.blocks} blocks, counted from 0`,
       )
     default:
       return outcome satisfies never
@@ -74,10 +74,10 @@ export function restoredText(outcome: RestoreOutcome, typed: string): ChangeText
     }
     case 'is-compaction':
       throw new UsageError(
-        `restore "${outcome.id}": undo a whole compaction with \`palimpsest undo ${outcome.id}\`; a message of before with its own id`,
+        `restore "${outcome.id}": this is a whole compaction. Undo it with \`palimpsest undo ${outcome.id}\`, or restore one of its messages by the message's id`,
       )
     case 'nothing':
-      throw new UsageError(`restore "${typed}": there is nothing of that id in this session`)
+      throw new UsageError(`restore "${typed}": nothing in this session has this id`)
     default:
       return outcome satisfies never
   }

@@ -31,6 +31,6 @@ export function findById<Of extends Identified>(
     .map(({ id, about }) => (about === undefined ? id : `${id} (${about})`))
   const more = distinct.length > TOLD_MAX ? [`${distinct.length - TOLD_MAX} more`] : []
   throw new UsageError(
-    `"${typed}" begins the ids of ${distinct.length} ${kind}: ${[...told, ...more].join(', ')}. Give more of the id`,
+    `"${typed}" matches ${distinct.length} ${kind}: ${[...told, ...more].join(', ')}. Give more characters of the id`,
   )
 }

@@ -16,11 +16,11 @@ export async function runPurge({ words }: CommandInput, world: World): Promise<E
   const { files, count, left } = await purgeHome(home, text, (folder) => removeRecallIndex({ folder }))
   const told =
     count === 0
-      ? 'Nothing that is stored holds it.'
+      ? 'Nothing stored contains it.'
       : `Removed ${count === 1 ? 'one occurrence' : `${count} occurrences`} from ${files.length === 1 ? 'one file' : `${files.length} files`}:\n${files.join('\n')}`
   world.print(`${toPrintable(told)}\n`)
   for (const { path, why } of left)
-    world.printError(`palimpsest: ${toPrintable(`${path} still holds it: ${why}`)}\n`)
+    world.printError(`palimpsest: ${toPrintable(`${path} still contains it: ${why}`)}\n`)
   return left.length === 0 ? DONE : FAILED
 }
 

@@ -15,17 +15,14 @@ export async function requireSessionFile(path: string): Promise<void> {
   })
   if (!found.isFile()) throw new UsageError(`${path} is ${kindOfFile(found)}, not a session file; ${WHERE}`)
   const first = await firstByte(path).catch((error: unknown) => {
-    throw new UsageError(
-      `${path} cannot be read (${codeOf(error)}), so there is no session in it; ${WHERE}`,
-      {
-        cause: error,
-      },
-    )
+    throw new UsageError(`cannot read ${path} (${codeOf(error)}); ${WHERE}`, {
+      cause: error,
+    })
   })
-  if (first === 0) throw new UsageError(`${path} is empty: there is no session in it; ${WHERE}`)
+  if (first === 0) throw new UsageError(`${path} is empty, so there is no session in it; ${WHERE}`)
   // Files that the system generates when they are read, such as those below /proc, have no size.
   if (found.size === 0)
-    throw new UsageError(`${path} is no file on a disk, so there is no session in it; ${WHERE}`)
+    throw new UsageError(`${path} is not a file on a disk, so there is no session in it; ${WHERE}`)
 }
 
 /** Throws unless the file holds a conversation. */
@@ -38,11 +35,11 @@ export async function requireConversation(path: string): Promise<void> {
   if (loaded && viewOf(loaded.entries, loaded.from).nodes.length > 0) return
   const format = await formatOf(path)
   if (!loaded && format === undefined)
-    throw new UsageError(`${path} is not a session: no line of it is JSON of a known form; ${WHERE}`)
+    throw new UsageError(`${path} is not a session: none of its lines is JSON of a known form; ${WHERE}`)
   if (format === undefined || format === 'claude-code')
-    throw new UsageError(`${path} holds no conversation; ${WHERE}`)
+    throw new UsageError(`${path} contains no conversation; ${WHERE}`)
   throw new UsageError(
-    `${path} is a session of ${format}, which can be replayed (\`palimpsest replay ${path}\`) and not resumed; ${WHERE}`,
+    `${path} is a session of ${format}. It can be replayed (\`palimpsest replay ${path}\`) but not resumed; ${WHERE}`,
   )
 }
 
@@ -70,8 +67,8 @@ async function head(path: string, bytes: number): Promise<Buffer> {
 }
 
 const REASONS: { readonly [code: string]: string } = {
-  EACCES: 'may not be read by you',
-  EPERM: 'may not be read by you',
+  EACCES: 'is not readable by you',
+  EPERM: 'is not readable by you',
   ELOOP: 'is a symbolic link that leads to itself',
   ENAMETOOLONG: 'is too long for a path',
 }

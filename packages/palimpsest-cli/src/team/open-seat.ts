@@ -54,7 +54,7 @@ async function lockSeat(
     return await takeLock(home, join(folder, `${self}.lock`))
   } catch (error) {
     if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
-    const why = `${self} of the team ${team} is somebody already: another run has that seat. End it there, or choose another name`
+    const why = `the name ${self} is taken in the team ${team}: another run has that seat. Stop that run, or choose another name`
     throw new UsageError(why, { cause: error })
   }
 }

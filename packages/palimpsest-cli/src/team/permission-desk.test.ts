@@ -116,8 +116,8 @@ test('a forged question, or a forged answer, is put aside, and whoever sits ther
   await attending
   expect(asked).toHaveLength(2)
   expect(told.toSorted()).toEqual([
-    'at the desk for permissions a message was refused and put aside (000000000001~ada.json): nothing proves that ada sent it',
-    'at the desk for permissions a message was refused and put aside (000000000001~leader.json): nothing proves that leader sent it',
+    'permission questions: a message was refused and put aside (000000000001~ada.json): nothing proves that ada sent it',
+    'permission questions: a message was refused and put aside (000000000001~leader.json): nothing proves that leader sent it',
   ])
 })
 
@@ -159,7 +159,7 @@ test('a question is taken back when whoever asked has died or does not wait any 
   stop.abort()
   await attending
   expect(seen).toEqual(['ben asks: it dies', 'ada asks: it reaches out'])
-  expect(told).toEqual(['ben', 'ada'].map((name) => `${name} does not wait for an answer any more`))
+  expect(told).toEqual(['ben', 'ada'].map((name) => `${name} is no longer waiting for an answer`))
 })
 
 test('where nobody sits there it is refused, with what to do', async () => {

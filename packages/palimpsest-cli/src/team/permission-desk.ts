@@ -94,7 +94,7 @@ async function findAnswer(
   say: Asker['say'],
 ): Promise<PermissionAnswer | undefined> {
   const { letters, refused } = await desk.waiting(AT_ONCE)
-  for (const text of refusedNotices(refused)) say(`at the desk for permissions ${text}`)
+  for (const text of refusedNotices(refused)) say(`permission questions: ${text}`)
   let answer: PermissionAnswer | undefined
   for (const letter of letters) {
     const value = letter.from === LEADER ? parse(letter.message) : undefined
@@ -123,7 +123,7 @@ export async function attendDesk(place: Desk, face: DeskFace, signal: AbortSigna
   const watch = watchFolders([deskFolder(place, LEADER)])
   const look = async (): Promise<readonly Letter[]> => {
     const { letters, refused } = await desk.waiting(AT_ONCE)
-    for (const text of refusedNotices(refused)) face.tell(`at the desk for permissions ${text}`)
+    for (const text of refusedNotices(refused)) face.tell(`permission questions: ${text}`)
     return letters
   }
   try {
@@ -165,7 +165,7 @@ async function askAwaited(
       await watch.next(answered.signal)
       if (answered.signal.aborted || !(await isOver())) continue
       over.abort()
-      face.tell(`${letter.from} does not wait for an answer any more`)
+      face.tell(`${letter.from} is no longer waiting for an answer`)
     }
   }
   // The next look reports a mailbox that cannot be read.

@@ -25,9 +25,9 @@ export const DESK = '-desk'
 /** `--team NAME --as AGENT`. Undefined if neither is given. */
 export function seatOf(team: string | undefined, self: string | undefined): Seat | undefined {
   if (team === undefined && self === undefined) return undefined
-  if (team === undefined) throw new UsageError('--as needs --team: in which team?')
+  if (team === undefined) throw new UsageError('--as needs --team: name the team')
   if (self === undefined)
-    throw new UsageError(`--team needs --as: who in the team? The leader is "${LEADER}"`)
+    throw new UsageError(`--team needs --as: name the teammate; the leader is "${LEADER}"`)
   requireName('--team', team)
   requireName('--as', self)
   requireFreeName('--team', team)
@@ -44,5 +44,5 @@ export function requireFreeName(flag: string, team: string): void {
 
 function requireName(flag: string, name: string): void {
   if (!isAgentName(name))
-    throw new UsageError(`${flag} ${JSON.stringify(name)}: letters, digits, - and _, at most 64 of them`)
+    throw new UsageError(`${flag} ${JSON.stringify(name)}: use letters, digits, - and _, at most 64 of them`)
 }

@@ -173,7 +173,7 @@ function rememberedTrust(ui: Ui): AskTrust {
   return async (matters) => {
     if (refused) return false
     const answer = await ui.pick({
-      title: 'Do you trust this folder? It brings settings that would take effect:',
+      title: 'Do you trust this folder? Its settings would take effect:',
       proposal: matters.flatMap((matter) => matterLines(matter, ui.columns())),
       items: [
         { label: 'Yes, use them from now on', letter: 'y', value: 'yes' },
@@ -239,7 +239,7 @@ function asking(
         // The rule still holds for this conversation.
         await storeRules(conversation().prepared.opened.project.folder, wishes.cwd, offer.rules).catch(
           (error: unknown) => {
-            ui.show(noteLines(`the rule could not be kept: ${sentenceOf(error)}`, 'warning', ui.columns()))
+            ui.show(noteLines(`the rule could not be saved: ${sentenceOf(error)}`, 'warning', ui.columns()))
           },
         )
         return { kind: 'always' }
@@ -251,7 +251,7 @@ function asking(
             items: [
               { label: 'Yes', letter: 'y', value: 'yes' },
               {
-                label: `Not yet: at ${blockingTokens} tokens it is compacted unasked`,
+                label: `Not yet: at ${blockingTokens} tokens it is compacted without asking`,
                 letter: 'n',
                 value: 'no',
               },

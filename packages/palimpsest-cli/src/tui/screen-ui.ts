@@ -31,12 +31,12 @@ const WAYS = {
   keys: [
     ['@path', 'attach a file or an image; Tab completes'],
     ['Enter', 'send; for a new line: Alt-Enter, Ctrl-J or \\ Enter'],
-    ['↑ ↓', 'what you said before'],
+    ['↑ ↓', 'recall what you typed before'],
     ['Esc', 'interrupt; twice: rewind'],
     ['Shift-Tab', 'change the mode: default, accept edits, plan'],
-    ['Ctrl-B', 'move agents that you wait for to the background'],
+    ['Ctrl-B', 'move the agents you are waiting for to the background'],
     ['Ctrl-O', 'show the whole conversation, with what was compacted'],
-    ['Ctrl-T', 'show what was removed from the window last'],
+    ['Ctrl-T', 'show what was last removed from the window'],
     ['Ctrl-C twice', 'leave'],
   ],
 } as const

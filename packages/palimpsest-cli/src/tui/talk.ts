@@ -192,7 +192,7 @@ async function askWhenCold({ conversation, ui, world }: CommandPlace): Promise<s
   const cost = coldCost(conversation.log(), conversation.figures(), conversation.facts.model, world.now())
   if (cost === undefined) return 'send'
   return await ui.pick({
-    title: `Nothing is cached any more: the next request costs about $${cost.toFixed(2)}`,
+    title: `The cache has expired: the next request costs about $${cost.toFixed(2)}`,
     items: [
       { label: 'Send it as it is', letter: 's', value: 'send' },
       { label: 'Compact first', letter: 'c', value: 'compact' },

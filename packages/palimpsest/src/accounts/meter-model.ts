@@ -69,8 +69,8 @@ function doubtText({ of, reportedTokens, estimatedTokens }: UsageDoubt): string 
   const reported = reportedTokens.toLocaleString('en')
   const counts = 'Palimpsest counts its own estimate instead.'
   if (of === 'output')
-    return `The provider reports an answer of ${reported} tokens, which cannot be. ${counts}`
-  return `The provider reports ${reported} tokens for a prompt of about ${estimatedTokens.toLocaleString('en')}, which cannot be. ${counts}`
+    return `The provider reports an answer of ${reported} tokens, which cannot be right. ${counts}`
+  return `The provider reports ${reported} tokens for a prompt of about ${estimatedTokens.toLocaleString('en')}, which cannot be right. ${counts}`
 }
 
 type Bill = Pick<SpentEntry, 'usage' | 'estimated'>

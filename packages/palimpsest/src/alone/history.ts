@@ -39,7 +39,8 @@ export function entryIdOf(index: number): EntryId {
 
 function entryOf(given: HistoryMessage, index: number): MessageEntry {
   const parsed = parseMessage(given)
-  if (!parsed.ok) throw new UsageError(`message ${index} is not one: ${problemText(parsed.problem)}`)
+  if (!parsed.ok)
+    throw new UsageError(`messages[${index}] is not a valid message: ${problemText(parsed.problem)}`)
   const message = parsed.value
   const json = JSON.stringify(given)
   const origin = message.role === 'assistant' ? 'model' : 'user'

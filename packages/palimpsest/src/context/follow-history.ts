@@ -230,7 +230,7 @@ function ownerBody(message: OwnerMessage, place: number): EntryBody<MessageEntry
   const parsed = parseMessage(bare)
   if (!parsed.ok)
     throw new UsageError(
-      `messages[${place}] is no message of the Messages API: ${problemText(parsed.problem)}.`,
+      `messages[${place}] is not a message of the Messages API: ${problemText(parsed.problem)}.`,
     )
   return messageBody(parsed.value, originOf(parsed.value))
 }

@@ -27,11 +27,12 @@ export interface Observed {
 
 export async function observe(state: ContextState, answer: unknown, setup: ContextSetup): Promise<Observed> {
   const { sent } = state
-  if (!sent) throw new UsageError('There is no request that this could answer: call `prepare` first.')
+  if (!sent)
+    throw new UsageError('There is no request that this answer could belong to: call `prepare` first.')
   requireWhole(answer)
   const parsed = parseResponse(answer)
   if (!parsed.ok)
-    throw new UsageError(`This is no answer of the Messages API: ${problemText(parsed.problem)}.`)
+    throw new UsageError(`This is not an answer of the Messages API: ${problemText(parsed.problem)}.`)
   const response = parsed.value
   if (isKnown(state, response)) return { cacheBreak: undefined }
   const limits = limitsOf(state, sent.head, setup, sent.lifetimes)

@@ -8,7 +8,7 @@ import type { OwnerMessage } from './owner-message.ts'
 // What an owner asks for besides the history: what comes before the messages in the provider's cache key, and the rest, which passes
 // through.
 
-/** What `prepare` is given: parameters of `messages.create`, of either major version of the SDK, streaming or not, beta or not. */
+/** The input of `prepare`: parameters of `messages.create`, of either major version of the SDK, streaming or not, beta or not. */
 export interface PrepareInput {
   readonly messages: readonly OwnerMessage[]
   readonly max_tokens: number

@@ -102,7 +102,7 @@ export async function prepare(
 function requireInput(input: { readonly messages?: unknown; readonly max_tokens?: unknown }): void {
   const { messages, max_tokens: maxTokens } = input
   if (!Array.isArray(messages))
-    throw new UsageError('`messages` is no list: give the messages of your history.')
+    throw new UsageError('`messages` is not a list: give the messages of your history.')
   if (messages.length === 0) throw new UsageError('`messages` is empty: a request needs at least one.')
   if (typeof maxTokens !== 'number')
     throw new UsageError('`max_tokens` is missing: say how long the answer may be, for example 8000.')

@@ -24,8 +24,7 @@ export async function recover(
   const { sent } = state
   const overflow = findOverflow(error)
   if (!overflow) throw error
-  if (!sent)
-    throw new UsageError('There is no request that was refused: call `prepare` first.', { cause: error })
+  if (!sent) throw new UsageError('No request was refused: call `prepare` first.', { cause: error })
   const told = listen()
   const limit = limitNamed(overflow, sent.tokens)
   const answerTokens = shorterAnswer(overflow, sent.head.maxTokens)
@@ -59,7 +58,7 @@ function unhelped(cause: unknown, overflow: Overflow, notices: readonly string[]
   const why = notices.length > 0 ? ` ${notices.join(' ')}` : ''
   return new ProviderError(
     overflowFailure(overflow),
-    `The provider says that the request is too long, and nothing more can leave it: ${said}.${why} Send less, or choose a model with a larger window.`,
+    `The provider says that the request is too long, and nothing more can be removed from it: ${said}.${why} Send less, or choose a model with a larger window.`,
     { cause },
   )
 }

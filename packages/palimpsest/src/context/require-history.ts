@@ -51,11 +51,11 @@ function requireBeginning(messages: readonly OwnerMessage[]): void {
   const role = messages[first]?.role
   if (role === 'system')
     throw new UsageError(
-      `messages[${first}] has the role "system" and nothing stands before it: give its text as \`system\`.`,
+      `messages[${first}] has the role "system" and no message comes before it: give its text as \`system\`.`,
     )
   if (role === 'assistant')
     throw new UsageError(
-      `messages[${first}] is the assistant's and the first that says something: a conversation begins with the user. Put a message of the user before it, or give its text as \`system\`.`,
+      `messages[${first}] is the first message with content, and it is the assistant's: a conversation begins with the user. Put a message of the user before it, or give its text as \`system\`.`,
     )
 }
 
@@ -64,7 +64,7 @@ function requireEnd(messages: readonly OwnerMessage[], { thinking }: Pick<ModelF
   const last = messages[place]
   if (!last) return
   if (saysNothing(last))
-    throw new UsageError(`messages[${place}], the last, says nothing: give it a text, or leave it out.`)
+    throw new UsageError(`messages[${place}], the last, has no content: give it a text, or leave it out.`)
   if (last.role !== 'assistant') return
   const blocks = blocksOf(last)
   if (!blocks.every((block) => 'type' in block && (block.type === 'text' || block.type === 'thinking')))
@@ -118,7 +118,7 @@ function requireRole({ role }: OwnerMessage, block: object, place: number): void
 
 function requireNew(id: string, place: number, earlier: number | undefined): void {
   if (earlier === undefined) return
-  const where = earlier === place ? 'twice' : `, which messages[${earlier}] has too`
+  const where = earlier === place ? 'twice' : `, as does messages[${earlier}]`
   throw new UsageError(
     `messages[${place}] has a call with the id "${id}"${earlier === place ? ' ' : ''}${where}: give every call an id of its own, and its result the same id.`,
   )
@@ -140,7 +140,7 @@ function misplaced(
   return new UsageError(
     isAnswered
       ? `messages[${place}] has a second result of the call "${id}" of messages[${called}]: join the two, or send the second as a text.`
-      : `messages[${place}] has the result of the call "${id}" of messages[${called}], and another answer stands between them: put the result right after the call, or send it as a text.`,
+      : `messages[${place}] has the result of the call "${id}" of messages[${called}], and another answer is between them: put the result right after the call, or send it as a text.`,
   )
 }
 

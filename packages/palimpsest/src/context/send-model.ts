@@ -43,7 +43,7 @@ async function answerTo(request: ModelRequest, send: Send, signal: AbortSignal):
   const problem = problemText(response.problem)
   throw new ProviderError(
     { kind: 'bad-output' },
-    `\`send\` returned something else than an answer: ${problem}.`,
+    `\`send\` returned something other than an answer: ${problem}.`,
   )
 }
 

@@ -18,7 +18,7 @@ import { toBlocks } from '../wire/message.ts'
 // fit is not made. Outcomes are data: the caller chooses the words.
 
 export interface ViewChanges {
-  /** Undoes a compaction or a clearing. Everything that came after it stays. */
+  /** Undoes a compaction or a clearing. Keeps everything that came after it. */
   readonly undo: (id: EntryId) => Promise<UndoOutcome>
   /** Pins blocks, or unpins them: all or none. A pinned block is never cleared and survives every compaction word for word. */
   readonly pin: (targets: readonly PinTarget[], on: boolean) => Promise<PinOutcome>
@@ -28,7 +28,7 @@ export interface ViewChanges {
 
 interface TooLarge {
   readonly kind: 'too-large'
-  /** What the conversation would hold, and what it may hold. */
+  /** How many tokens the conversation would hold, and how many it may hold. */
   readonly tokens: number
   readonly limitTokens: number
 }
@@ -54,7 +54,7 @@ export type PinOutcome =
 export type RestoreOutcome =
   | { readonly kind: 'restored'; readonly chars: number; readonly tokens: number }
   | TooLarge
-  /** To get back a whole compaction, undo it. */
+  /** It is a whole compaction: undo it instead. */
   | { readonly kind: 'is-compaction'; readonly id: EntryId }
   | { readonly kind: 'nothing' }
 

@@ -281,7 +281,7 @@ async function* compact(
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, CompactResult> {
   const compaction = askedCompaction(state.session, summaryModel, setup)
-  if (!compaction) return { kind: 'refused', why: 'nothing may compact this conversation' }
+  if (!compaction) return { kind: 'refused', why: 'compaction is turned off for this conversation' }
   const turn = { ...setupOf(state, setup), compaction }
   state.sizing = turn.situation
   try {

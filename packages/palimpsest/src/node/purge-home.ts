@@ -64,7 +64,7 @@ export async function purgeHome(
     } catch (error) {
       if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
       if (await holdsAny(home, path, forms))
-        left.push({ path, why: 'somebody has it open. Close it and purge again' })
+        left.push({ path, why: 'another process has it open. Close it and purge again' })
     }
   }
   for (const project of await foldersIn(home, join(home, 'projects'))) {
@@ -174,7 +174,7 @@ async function renameIn(
       await unlink(path)
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw toStorageError(error, 'write', path)
-      left.push({ path, why: `its name spells it, and ${to} exists. Remove one of them` })
+      left.push({ path, why: `its name contains it, and ${to} already exists. Remove one of them` })
     }
   }
   return left

@@ -70,7 +70,7 @@ function describe({ status, body, message }: ApiFailure, keyCure: string): strin
     case 403:
       return `The provider refused the key (${status}): ${said}. ${keyCure}`
     case 404:
-      return `The provider knows no such model or address (404): ${said}. Check --model and the base URL.`
+      return `The provider does not know this model or address (404): ${said}. Check --model and the base URL.`
     default:
       return `The provider answered ${status}: ${said}`
   }

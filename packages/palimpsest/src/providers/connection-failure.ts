@@ -46,7 +46,7 @@ export function connectionFailure(error: unknown, asked: AskedAddress): Connecti
     case code.startsWith('HPE_') || code.startsWith('Z_') || code.startsWith('ERR_BROTLI'):
       return {
         failure: { kind: 'bad-output' },
-        text: `What ${host} sent is no HTTP answer (${code}). ${CHECK_URL}`,
+        text: `What ${host} sent is not an HTTP answer (${code}). ${CHECK_URL}`,
       }
     default:
       return undefined
@@ -69,7 +69,7 @@ function wordedFailure(error: unknown, host: string): ConnectionFailure | undefi
   if (!says(/redirect|scheme must be|invalid url/i)) return undefined
   return {
     failure: { kind: 'bad-output' },
-    text: `${host} sent the request on to where it cannot go. ${CHECK_URL}`,
+    text: `${host} redirected the request to an address that it cannot reach. ${CHECK_URL}`,
   }
 }
 

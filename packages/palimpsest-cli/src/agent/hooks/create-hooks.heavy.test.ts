@@ -85,7 +85,7 @@ describe('a command hook', () => {
         command: 'sleep 99 & echo $! > pids; (trap "" TERM; sleep 99) & echo $! >> pids; sleep 99',
         timeout,
       })
-      expect(await run(PRE, NEVER)).toEqual([{ notice: 'the hook "sleep" took too long and was ended' }])
+      expect(await run(PRE, NEVER)).toEqual([{ notice: 'the hook "sleep" took too long and was stopped' }])
       const path = join(folder, 'pids')
       pids = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').map(Number) : []
       if (pids.length === 2) break
@@ -161,12 +161,12 @@ describe('hooks of one event', () => {
     const texts = (await run(PRE, NEVER)).map(({ text }) => text)
     expect(texts).toEqual(['auto', 'manual|auto', '*', undefined, 'a.*'])
     expect(notices).toEqual([
-      'hooks.PreCompact: the matcher "(" is no valid pattern; the group is left out',
-      'hooks.PreCompact: "matcher" must be a string; the group is left out',
+      'hooks.PreCompact: the matcher "(" is not a valid pattern; the group is ignored',
+      'hooks.PreCompact: "matcher" must be a string; the group is ignored',
     ])
   })
 
-  test('of other kinds are named once; what is no hook is left out', async () => {
+  test('of other kinds are named once; what is not a hook is ignored', async () => {
     const { notices, run } = await hooksWith(
       { type: 'http', url: 'https://example.test' },
       { type: 'http', url: 'https://example.test/2' },
@@ -178,8 +178,8 @@ describe('hooks of one event', () => {
     expect(notices).toEqual([
       'hooks.PreCompact: hooks of type "http" are not supported; only "command" is run',
       'hooks.PreCompact: hooks of type "prompt" are not supported; only "command" is run',
-      'hooks.PreCompact: a hook of type "command" needs a "command"; it is left out',
-      'hooks.PreCompact: a hook must have a "type"; it is left out',
+      'hooks.PreCompact: a hook of type "command" needs a "command"; it is ignored',
+      'hooks.PreCompact: a hook must have a "type"; it is ignored',
     ])
     expect(await run(PRE, NEVER)).toEqual([{ text: 'good' }])
   })

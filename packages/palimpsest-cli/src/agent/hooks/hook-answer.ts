@@ -22,7 +22,7 @@ const REASON_CHARS_MAX = 500
 export function answerOf(name: string, end: HookEnd): HookAnswer {
   switch (end.kind) {
     case 'timed-out':
-      return { notice: `the hook ${name} took too long and was ended` }
+      return { notice: `the hook ${name} took too long and was stopped` }
     case 'broken':
       return { notice: `the hook ${name} did not run: ${end.message}` }
     case 'exited':

@@ -76,7 +76,7 @@ export function readHooks(settings: { readonly [event: string]: readonly Json[] 
 
 function readGroup(group: Json, note: (text: string) => void): readonly HookGroup[] {
   if (!isJsonObject(group) || !Array.isArray(group['hooks'])) {
-    note('a group must be {"matcher": "…", "hooks": [...]}; it is left out')
+    note('a group must be {"matcher": "…", "hooks": [...]}; it is ignored')
     return []
   }
   const matches = toMatch(group['matcher'] ?? '', note)
@@ -87,7 +87,7 @@ function readGroup(group: Json, note: (text: string) => void): readonly HookGrou
 function readHook(hook: unknown, note: (text: string) => void): readonly CommandHook[] {
   const type = isJsonObject(hook) ? hook['type'] : undefined
   if (!isJsonObject(hook) || typeof type !== 'string') {
-    note('a hook must have a "type"; it is left out')
+    note('a hook must have a "type"; it is ignored')
     return []
   }
   if (type !== 'command') {
@@ -96,7 +96,7 @@ function readHook(hook: unknown, note: (text: string) => void): readonly Command
   }
   const { command, args } = hook
   if (typeof command !== 'string' || command.trim() === '') {
-    note('a hook of type "command" needs a "command"; it is left out')
+    note('a hook of type "command" needs a "command"; it is ignored')
     return []
   }
   return [
@@ -113,14 +113,14 @@ function readHook(hook: unknown, note: (text: string) => void): readonly Command
 function timeoutOf({ timeout }: JsonObject, note: (text: string) => void): number {
   if (timeout === undefined) return TIMEOUT_S_DEFAULT * 1000
   if (typeof timeout === 'number' && timeout > 0) return Math.min(timeout, TIMEOUT_S_MAX) * 1000
-  note(`"timeout" must be seconds, more than 0; ${TIMEOUT_S_DEFAULT} counts`)
+  note(`"timeout" must be a number of seconds above 0; ${TIMEOUT_S_DEFAULT} is used`)
   return TIMEOUT_S_DEFAULT * 1000
 }
 
 /** An empty matcher or `*` matches everything; names separated by `|` match those names; anything else is a pattern. */
 function toMatch(matcher: Json, note: (text: string) => void): HookGroup['matches'] | undefined {
   if (typeof matcher !== 'string') {
-    note('"matcher" must be a string; the group is left out')
+    note('"matcher" must be a string; the group is ignored')
     return undefined
   }
   if (matcher === '' || matcher === '*') return () => true
@@ -130,6 +130,6 @@ function toMatch(matcher: Json, note: (text: string) => void): HookGroup['matche
   }
   const pattern = parseRegularPattern(matcher)
   if (pattern) return (value) => matchRegularPattern(pattern, value).matches
-  note(`the matcher "${matcher}" is no valid pattern; the group is left out`)
+  note(`the matcher "${matcher}" is not a valid pattern; the group is ignored`)
   return undefined
 }

@@ -88,7 +88,7 @@ describe('instruction files', () => {
       'docs/d.md',
     ])
     expect(loaded.notices).toEqual([
-      `${join(project, 'docs/d.md')}: its imports are not followed, they are nested deeper than 4`,
+      `${join(project, 'docs/d.md')}: its imports are not followed, because they are nested more than 4 deep`,
     ])
     expect(loaded.files[2]?.importedBy).toBe(join(project, 'docs/a.md'))
   })
@@ -116,7 +116,7 @@ describe('instruction files', () => {
     const loaded = await load({ isTrusted: true, isHidden })
     expect(names(loaded)).toEqual(['parent/project/AGENTS.md', 'parent/project/b.md'])
     expect(loaded.notices.map((notice) => notice.replaceAll(root, ''))).toEqual([
-      '/parent/project/secrets/a.md is not loaded: a rule keeps it from being read unasked',
+      '/parent/project/secrets/a.md is not loaded: a rule does not allow reading it without asking',
       '/user/.ssh/id_rsa is not loaded: /parent/project/AGENTS.md imports it from a place where keys are kept',
     ])
   })
@@ -170,7 +170,7 @@ describe('instruction files', () => {
     const loaded = await load({ cwd: join(project, 'src') })
     expect([loaded.files, loaded.notices]).toEqual([
       [],
-      [`${join(project, 'src/CLAUDE.md')} is not loaded: it is no text`],
+      [`${join(project, 'src/CLAUDE.md')} is not loaded: it is not a text file`],
     ])
   })
 

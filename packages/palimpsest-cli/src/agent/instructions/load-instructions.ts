@@ -123,7 +123,7 @@ async function loadFile(loading: Loading, wanted: Wanted): Promise<void> {
   if (!isPointer) addFile(loading, { path: real, text: text.trim(), importedBy })
   if (imports.length > 0 && depth >= IMPORT_DEPTH_MAX) {
     loading.notices.push(
-      `${real}: its imports are not followed, they are nested deeper than ${IMPORT_DEPTH_MAX}`,
+      `${real}: its imports are not followed, because they are nested more than ${IMPORT_DEPTH_MAX} deep`,
     )
     return
   }
@@ -142,7 +142,7 @@ async function refusalOf(
   if (files.length >= FILES_MAX) return `there are more than ${FILES_MAX} instruction files`
   const { isHidden } = places
   if (isHidden !== undefined && (await isHiddenUnderAName({ isHidden }, wanted.path)))
-    return 'a rule keeps it from being read unasked'
+    return 'a rule does not allow reading it without asking'
   const closed = [...places.privatePlaces, ...dottedPlaceAround(real, places.realUserHome)]
   const isPrivate = isPrivatePath(real, closed, [places.realProject, places.realHome])
   if (isPrivate && wanted.importedBy !== undefined)
@@ -161,7 +161,7 @@ async function refusalOf(
       : 'it belongs to another user. Use --trust to load it'
   }
   return wanted.importedBy === undefined
-    ? 'it is a link that leads out of the project. Use --trust to load it'
+    ? 'it is a link to a place outside the project. Use --trust to load it'
     : `${wanted.importedBy} imports it from outside the project. Use --trust to load it`
 }
 
@@ -170,7 +170,7 @@ async function readText(path: string, loading: Loading): Promise<string | undefi
     const { bytes } = await readRegular(path, FILE_BYTES_MAX)
     const form = toTextForm(bytes)
     if (form !== undefined) return fromUnits(form.units, form.encoding).replaceAll('\r\n', '\n')
-    loading.notices.push(`${path} is not loaded: it is no text`)
+    loading.notices.push(`${path} is not loaded: it is not a text file`)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     loading.notices.push(`${path} is not loaded: ${error.message}`)
@@ -188,8 +188,7 @@ function addFile(loading: Loading, file: Omit<InstructionFile, 'cut'>): void {
     return
   }
   const cut = file.text.length - text.length
-  if (cut > 0)
-    loading.notices.push(`${file.path} is loaded in part: ${cut} characters at its end are left out`)
+  if (cut > 0) loading.notices.push(`${file.path} is too long: its last ${cut} characters are left out`)
   loading.chars += text.length
   loading.files.push({ ...file, text, cut })
 }

@@ -42,7 +42,7 @@ describe('rules of the user', () => {
 
   test('are not written over a file that cannot be read', async () => {
     await writeFile(join(home, 'settings.json'), '{"model": ')
-    await expect(addOwnRule(home, NPM)).rejects.toThrow(/no JSON object/)
+    await expect(addOwnRule(home, NPM)).rejects.toThrow(/not a JSON object/)
     expect(await readFile(join(home, 'settings.json'), 'utf8')).toBe('{"model": ')
   })
 

@@ -62,7 +62,7 @@ function requireObject(text: string, path: string): void {
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
   }
-  throw new Refusal(`${path} is no JSON object. Fix it first: nothing was changed`)
+  throw new Refusal(`${path} is not a JSON object. Fix it first; nothing was changed`)
 }
 
 function rulesAt(text: string, effect: Rule['effect']): readonly unknown[] {

@@ -12,10 +12,10 @@ export function describeSettings(text: string): readonly string[] {
     const ordered = [...lines.filter(isCommand), ...lines.filter((leaf) => !isCommand(leaf))]
     const shown = ordered.slice(0, LINES_MAX).map(({ name, value }) => sentenceOf(name, cut(value)))
     const hidden = ordered.length - shown.length
-    return hidden > 0 ? [...shown, `and ${hidden} more values: read the file`] : shown
+    return hidden > 0 ? [...shown, `and ${hidden} more values; read the file to see them`] : shown
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
-    return ['it is no valid JSON; nothing of it takes effect']
+    return ['it is not valid JSON, so none of it takes effect']
   }
 }
 

@@ -67,14 +67,14 @@ const PROBLEMS: { readonly [code: string]: string } = {
   CommaExpected: 'a comma is missing',
   CloseBraceExpected: 'a comma or "}" is missing',
   CloseBracketExpected: 'a comma or "]" is missing',
-  EndOfFileExpected: 'something follows the end of the value',
+  EndOfFileExpected: 'there is something after the end of the value',
   InvalidCommentToken: 'comments are not allowed',
   UnexpectedEndOfComment: 'comments are not allowed',
   UnexpectedEndOfString: 'the string does not end on its line',
   UnexpectedEndOfNumber: 'a number is malformed',
-  InvalidUnicode: 'the string holds a wrong escape',
-  InvalidEscapeCharacter: 'the string holds a wrong escape',
-  InvalidCharacter: 'the string holds a control character',
+  InvalidUnicode: 'the string has an invalid escape',
+  InvalidEscapeCharacter: 'the string has an invalid escape',
+  InvalidCharacter: 'the string contains a control character',
 }
 
 function problemOf(error: ParseError | undefined, text: string): string {
@@ -82,8 +82,8 @@ function problemOf(error: ParseError | undefined, text: string): string {
   if (!error || (error.offset >= text.trimEnd().length && code !== 'UnexpectedEndOfString'))
     return 'the text ends too early'
   if (text.slice(0, error.offset).trimEnd().endsWith(',') && /[\]}]/.test(text.charAt(error.offset)))
-    return 'a comma stands before the end'
-  if (code === 'InvalidSymbol') return `"${text[error.offset]}" begins no value`
+    return 'there is a comma before the end'
+  if (code === 'InvalidSymbol') return `"${text[error.offset]}" cannot start a value`
   return PROBLEMS[code ?? ''] ?? 'it is malformed'
 }
 

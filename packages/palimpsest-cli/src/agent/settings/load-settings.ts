@@ -92,7 +92,7 @@ async function readSettings(path: string, origin: Origin): Promise<ReadSettings>
   } catch (error) {
     const code = systemCode(error)
     if (code === 'ENOENT' && origin.source !== 'flag') return { problems: [] }
-    const message = `the settings cannot be read: ${whyUnreadable(error, code)}`
+    const message = `cannot read the settings: ${whyUnreadable(error, code)}`
     return { problems: [{ file: path, severity: 'error', message }] }
   }
   return parseSettings(text, path, origin)
@@ -115,7 +115,7 @@ export function parseSettings(text: string, path: string, origin: Origin): ReadS
     return value === undefined ? { problems } : { value, problems }
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
-    const message = `this is not valid JSON: ${error.message}. Palimpsest does not start until it is fixed`
+    const message = `this is not valid JSON: ${error.message}. Palimpsest does not start until you fix it`
     return { problems: [{ file: path, line: lineAt(text, error.at), severity: 'error', message }] }
   }
 }

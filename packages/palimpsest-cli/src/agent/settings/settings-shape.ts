@@ -54,7 +54,7 @@ function rule(effect: RuleEffect): Shape<Rule> {
 const MODE_SCHEMA = {
   type: 'string',
   enum: [...PERMISSION_MODES, 'acceptEdits', 'bypassPermissions'],
-  description: 'What may happen unasked',
+  description: 'What the agent may do without asking',
 }
 
 const MODE: Shape<PermissionMode> = single(MODE_SCHEMA, (node, name, { complain }) => {
@@ -81,20 +81,20 @@ const TOKENS_MIN = 1000
 const LEASE_MINUTES_MIN = 0.01
 
 const SANDBOX_WORD = choice(
-  'Where commands run that nobody is asked about: "auto", in a sandbox where it works, else only what is proven to read; "required", no command without it; "off", never in it. A project cannot weaken it. Default: auto',
+  'How commands run without asking: "auto", in the sandbox if it works here, otherwise only commands that are proven to only read; "required", no command runs without the sandbox; "off", never use the sandbox. A project cannot weaken it. Default: auto',
   SANDBOX_POLICIES,
 )
 const SANDBOX_SWITCH: Shape<SandboxPolicy> = mapped(
   flag(
-    'true: commands that write run unasked too, in a sandbox that writes in the working folders only and reaches nobody; false is "off"',
+    'true: commands that write also run without asking, in a sandbox that can write only in the working folders and has no network; false is "off"',
   ),
   (isOn) => (isOn ? { writes: true, network: [], required: false } : 'off'),
 )
 const SANDBOX_MEMBERS = object(
-  'an object: as true; `network` is a list of hosts that it reaches ("packages.example.com", "*.github.com"), `required: true` lets no command run without it',
+  'an object: the same as true; `network` lists the hosts that it may reach ("packages.example.com", "*.github.com"), `required: true` lets no command run without it',
   {
-    network: list('Hosts that are reached from the sandbox', text('A host', hostProblem)),
-    required: flag('No command runs without it'),
+    network: list('Hosts that commands in the sandbox may reach', text('A host', hostProblem)),
+    required: flag('Run no command without the sandbox'),
   },
 )
 const SANDBOX_GROUP: Shape<SandboxPolicy> = single(SANDBOX_MEMBERS.schema, (node, name, reading) => {
@@ -136,20 +136,17 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
   $schema: text('Address of this schema, for editors'),
   model: shown(text('The model to use')),
   baseUrl: mapped(
-    text('Where the Messages API is. Keys are never sent to an address that a project chose', urlProblem),
+    text('Address of the Messages API. Keys are never sent to an address that a project chose', urlProblem),
     (url, { source }): SetUrl => ({ url, from: source }),
   ),
   permissions: object('What the agent may do', {
-    allow: rules('allow', 'Calls that need no question: Tool or Tool(pattern)'),
-    ask: rules('ask', 'Calls that are always asked about'),
-    deny: rules('deny', 'Calls that are always refused'),
-    additionalDirectories: list(
-      'Folders beside the working folder that count as part of it',
-      folder('A folder'),
-    ),
+    allow: rules('allow', 'Calls to allow without asking: Tool or Tool(pattern)'),
+    ask: rules('ask', 'Calls to always ask about'),
+    deny: rules('deny', 'Calls to always refuse'),
+    additionalDirectories: list('More folders to treat as part of the working folder', folder('A folder')),
     defaultMode: boundForProjects(MODE, {
       isAllowed: (mode) => mode !== 'bypass',
-      allowed: 'all but `bypass`',
+      allowed: 'all except `bypass`',
       told: 'cannot be "bypass" in a project. Use --permission-mode bypass, or your own settings',
     }),
   }),
@@ -159,14 +156,14 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     told: 'can only be "required" in a project. Set it in your own settings',
   }),
   env: record('Environment variables for commands that the agent runs', text('The value')),
-  hooks: record('Programs that run at certain moments', anything('Groups of hooks for one event')),
+  hooks: record('Programs to run on certain events', anything('Groups of hooks for one event')),
   disableAllHooks: byDefault(flag('Run none of the hooks, wherever they are set'), false),
   mcpServers: planned('MCP servers by name'),
   memory: object('Long-term memory', {
     mode: boundForProjects(
       byDefault(
         choice(
-          'What may happen unasked: "read-write", memories are loaded and written; "ask", nothing is written before you approve it; "read-only", only your own commands write; "off", nothing is loaded either. A project can only take away',
+          'What memory does: "read-write" loads and writes memories; "ask" writes nothing before you approve it; "read-only" lets only your own commands write; "off" loads nothing either. A project can only restrict it',
           MEMORY_MODES,
         ),
         MEMORY_MODE_DEFAULT,
@@ -178,12 +175,12 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
       },
     ),
     extract: flag(
-      'When a turn has ended, the model saves what will still matter later, beside the conversation. Default: true',
+      'After each turn, the model saves in the background what will still matter later. Default: true',
     ),
     claudeCode: boundForProjects(
       byDefault(
         flag(
-          'Conversations also begin with the memories that Claude Code keeps of the same project. They are read where they are, and never written',
+          'Conversations also start with the memories that Claude Code keeps of the same project. Palimpsest reads them in place and never writes them',
         ),
         false,
       ),
@@ -195,19 +192,19 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     ),
   }),
   dream: object('Consolidation of memories between sessions', {
-    enabled: boundForProjects(byDefault(flag('Consolidate memories by itself'), true), {
+    enabled: boundForProjects(byDefault(flag('Consolidate memories automatically'), true), {
       isAllowed: (isOn) => !isOn,
       allowed: '`false`',
       told: 'can only be false in a project. Set it in your own settings',
     }),
-    hours: byDefault(number('Hours since the last consolidation before the next', 1), DREAM_HOURS),
+    hours: byDefault(number('Hours to wait after a consolidation before the next', 1), DREAM_HOURS),
     sessions: byDefault(
-      number('Other sessions of the project that were used since, before the next', 1),
+      number('How many other sessions of the project must be used after a consolidation before the next', 1),
       DREAM_SESSIONS,
     ),
     detached: boundForProjects(
       byDefault(
-        flag('Consolidate in a process of its own, which continues when the agent ends; `-p` starts one too'),
+        flag('Consolidate in a separate process, which continues when the agent exits; `-p` starts one too'),
         false,
       ),
       {
@@ -216,11 +213,14 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
         told: 'can only be false in a project. Set it in your own settings',
       },
     ),
-    maxRequests: boundForProjects(byDefault(number('Requests of one consolidation', 1), DREAM_REQUESTS_MAX), {
-      isAllowed: (count) => count <= DREAM_REQUESTS_MAX,
-      allowed: `at most ${DREAM_REQUESTS_MAX}`,
-      told: `can be at most ${DREAM_REQUESTS_MAX} in a project. Set it in your own settings`,
-    }),
+    maxRequests: boundForProjects(
+      byDefault(number('Requests that one consolidation may make', 1), DREAM_REQUESTS_MAX),
+      {
+        isAllowed: (count) => count <= DREAM_REQUESTS_MAX,
+        allowed: `at most ${DREAM_REQUESTS_MAX}`,
+        told: `can be at most ${DREAM_REQUESTS_MAX} in a project. Set it in your own settings`,
+      },
+    ),
     maxCostUsd: boundForProjects(
       byDefault(number('Dollars that one consolidation may cost', 0), DREAM_COST_USD_MAX),
       {
@@ -231,11 +231,11 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     ),
   }),
   agents: object('Agents that the model starts', {
-    maxAtOnce: atMost('Agents of one session that work at once', AGENTS_AT_ONCE_MAX, 1),
-    maxDepth: atMost('Agents of agents: how deep', AGENT_DEPTH_MAX, 1),
-    maxTurns: atMost('Requests of one agent', AGENT_ROUNDS_MAX, 1),
+    maxAtOnce: atMost('Agents of one session that may work at the same time', AGENTS_AT_ONCE_MAX, 1),
+    maxDepth: atMost('How deep agents may be nested', AGENT_DEPTH_MAX, 1),
+    maxTurns: atMost('Requests that one agent may make', AGENT_ROUNDS_MAX, 1),
     maxTokens: atMost(
-      'Tokens of one agent that the cache did not serve, with those of its answers',
+      'Tokens that one agent may use: those that the cache did not serve, and those of its answers',
       AGENT_TOKENS_MAX,
       TOKENS_MIN,
     ),
@@ -243,7 +243,7 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     summary: boundForProjects(
       byDefault(
         choice(
-          'Who says in a few words what an agent is at: "computed", from its last calls; "model", a model every 30 seconds while something changed, as cheaply as it can be had',
+          'How to say in a few words what an agent is doing: "computed", from its last calls; "model", by asking a model every 30 seconds while something changes, as cheaply as possible',
           ['computed', 'model'],
         ),
         'computed',
@@ -258,26 +258,26 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
   team: object('Teams', {
     taskLeaseMinutes: byDefault(
       number(
-        'Minutes after which the task of a teammate that is not heard of is free again, 1440 at most',
+        'Minutes until the task of a teammate that has gone silent is free again, at most 1440',
         LEASE_MINUTES_MIN,
       ),
       TASK_LEASE_MINUTES,
     ),
   }),
-  limits: object('What may be spent', {
+  limits: object('Spending limits', {
     dailyCostUsd: boundForProjects(
       number(
-        'Dollars that all sessions of a day may cost together, of every project of this home; 0 lets nothing be spent. Not from a project',
+        'Dollars that all sessions of all projects may cost together in a day; 0 allows no spending. Cannot be set in a project',
         0,
       ),
       {
         isAllowed: () => false,
         allowed: 'no',
-        told: 'cannot be set in a project: the day belongs to all of them. Set it in your own settings',
+        told: 'cannot be set in a project, because it applies to all projects. Set it in your own settings',
       },
     ),
   }),
-  autoCompactEnabled: flag('Compact the conversation by itself. Default: true'),
+  autoCompactEnabled: flag('Compact the conversation automatically. Default: true'),
   compaction: object('How the conversation is compacted', {
     model: summaryModel(
       'The model that writes summaries. Default: the one that answers; another one reads nothing from the cache',
@@ -287,20 +287,23 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
       'lean',
     ),
     confirm: flag(
-      'Ask before a compaction that nobody asked for. Declined, it waits until there is no room left. Default: false; without a terminal nobody is asked',
+      'Ask before an automatic compaction. If you decline, it waits until there is no room left. Default: false; without a terminal it does not ask',
     ),
   }),
   cache: object('How long the provider keeps what was sent', {
     lifetime: byDefault(
       choice(
-        'Five minutes, or an hour at a higher price; auto buys the hour where the pauses of the conversation make it worth it',
+        'Five minutes, or an hour at a higher price; auto buys the hour if the pauses in the conversation make it worth the price',
         ['auto', '5m', '1h'],
       ),
       'auto',
     ),
   }),
-  clearing: object('Old tool results after a pause in which the cache expired', {
-    gapMinutes: number('A shorter pause clears nothing. Default: what was bought, 5 or 60 minutes', 1),
+  clearing: object('Clearing old tool results after a pause in which the cache expired', {
+    gapMinutes: number(
+      'Minutes; a shorter pause clears nothing. Default: the lifetime that was bought, 5 or 60 minutes',
+      1,
+    ),
     keepResults: mapped(
       number(
         'How many of the newest results stay. Default: 15 after a pause of less than an hour, 5 after a longer one',
@@ -310,15 +313,18 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     ),
   }),
   workingWindow: either(
-    number('Tokens of the window that are used. Default: 200000', TOKENS_MIN),
-    choice('The whole window of the model', ['full']),
+    number('How many tokens of the window to use. Default: 200000', TOKENS_MIN),
+    choice('"full": the whole window of the model', ['full']),
   ),
   sessionMemory: choice(
-    'How notes of the conversation are kept: computed, and sparingly by a model; eagerly by a model; not. Default: computed',
+    'How to keep notes of the conversation: "computed", without a model, and sparingly with one; "eager", often with a model; "off", no notes. Default: computed',
     ['computed', 'eager', 'off'],
   ),
   flagsUrl: boundForProjects(
-    text('Where feature flags are served, in the format of GrowthBook. Not from a project', urlProblem),
+    text(
+      'Address that serves feature flags in the GrowthBook format. Cannot be set in a project',
+      urlProblem,
+    ),
     {
       isAllowed: () => false,
       allowed: 'no',
@@ -326,10 +332,13 @@ export const SETTINGS_SHAPE = object('Settings of Palimpsest', {
     },
   ),
   maxCostUsd: number('Dollars that one session may cost', 0),
-  answers: object('How long an answer of the model is waited for', {
-    silentSeconds: number('Seconds without a byte. Default, and at most: 300', 1),
-    stuckSeconds: number('Seconds in which the provider only keeps the connection alive. Default: 600', 1),
-    wholeSeconds: number('Seconds for a whole answer. Default: 3600', 1),
+  answers: object('How long to wait for an answer of the model', {
+    silentSeconds: number('Seconds to wait while nothing arrives. Default and maximum: 300', 1),
+    stuckSeconds: number(
+      'Seconds to wait while the provider only keeps the connection alive. Default: 600',
+      1,
+    ),
+    wholeSeconds: number('Seconds to wait for a whole answer. Default: 3600', 1),
   }),
 })
 

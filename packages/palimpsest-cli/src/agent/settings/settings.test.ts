@@ -204,40 +204,40 @@ describe('settings', () => {
       '{"Model": "x"}',
       ['warning s.json:1: "Model" is not a known setting, and is ignored. Did you mean "model"?'],
     ],
-    ['{"model":"a",\n"model":"b"}', ['error s.json:2: "model" stands there twice; the first one counts']],
+    ['{"model":"a",\n"model":"b"}', ['error s.json:2: "model" appears twice; the first one is used']],
     [
       '{"workingWindow": "half"}',
       ['error s.json:1: "workingWindow" must be a number, 1000 or more, or must be one of "full"'],
     ],
     [
       '{"baseUrl": "ftp://x"}',
-      ['error s.json:1: "baseUrl" must be an http or https address, without user name and password'],
+      ['error s.json:1: "baseUrl" must be an http or https address without a user name and password'],
     ],
     ['{"maxCostUsd": -1}', ['error s.json:1: "maxCostUsd" must be a number, 0 or more']],
     ['{"env": {"A": 1}}', ['error s.json:1: "env.A" must be a string']],
-    ['[]', ['error s.json:1: the file must hold an object']],
+    ['[]', ['error s.json:1: the file must contain a JSON object']],
     [
       '{\n  // no\n}',
       [
-        'error s.json:2: this is not valid JSON: comments are not allowed. Palimpsest does not start until it is fixed',
+        'error s.json:2: this is not valid JSON: comments are not allowed. Palimpsest does not start until you fix it',
       ],
     ],
     [
       '{"a": 1,\n}',
       [
-        'error s.json:2: this is not valid JSON: a comma stands before the end. Palimpsest does not start until it is fixed',
+        'error s.json:2: this is not valid JSON: there is a comma before the end. Palimpsest does not start until you fix it',
       ],
     ],
     [
       '{"a": "\n"}',
       [
-        'error s.json:1: this is not valid JSON: the string does not end on its line. Palimpsest does not start until it is fixed',
+        'error s.json:1: this is not valid JSON: the string does not end on its line. Palimpsest does not start until you fix it',
       ],
     ],
     [
       '{"a": 1} x',
       [
-        'error s.json:1: this is not valid JSON: "x" begins no value. Palimpsest does not start until it is fixed',
+        'error s.json:1: this is not valid JSON: "x" cannot start a value. Palimpsest does not start until you fix it',
       ],
     ],
     ['', []],
@@ -277,12 +277,12 @@ describe('settings', () => {
   test('a file that was named and is not there is an error, one that cannot be read too', async () => {
     const where = await places({})
     expect((await loadSettings({ ...where, file: '/nowhere.json' })).problems.map(problemLine)).toEqual([
-      '/nowhere.json: the settings cannot be read: there is no such file. Check the path',
+      '/nowhere.json: cannot read the settings: there is no such file. Check the path',
     ])
     const inFile = join(where.home, 'file', 'settings.json')
     writeFileSync(join(where.home, 'file'), '')
     expect((await loadSettings({ ...where, file: inFile })).problems.map(problemLine)).toEqual([
-      `${inFile}: the settings cannot be read: a part of the path is a file, not a folder. Move that file away`,
+      `${inFile}: cannot read the settings: a part of the path is a file, not a folder. Move that file away`,
     ])
     mkdirSync(join(where.home, 'settings.json'))
     expect((await loadSettings(where)).problems).toMatchObject([

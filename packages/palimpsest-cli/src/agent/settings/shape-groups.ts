@@ -105,7 +105,7 @@ function readMembers<M extends Members>(
   const { complain } = reading
   if (node.kind !== 'object') {
     const what = name === '' ? 'the file' : `"${name}"`
-    complain({ at: node.at, severity: 'error', message: `${what} must hold an object` })
+    complain({ at: node.at, severity: 'error', message: `${what} must contain a JSON object` })
     return undefined
   }
   const result: { [key: string]: unknown } = {}
@@ -119,7 +119,7 @@ function readMembers<M extends Members>(
         message: `"${full}" is not a known setting, and is ignored${didYouMean(key, members)}`,
       })
     else if (Object.hasOwn(result, key))
-      complain({ at, severity: 'error', message: `"${full}" stands there twice; the first one counts` })
+      complain({ at, severity: 'error', message: `"${full}" appears twice; the first one is used` })
     else {
       const read = shape.read(value, full, reading)
       if (read !== undefined) result[key] = read

@@ -129,7 +129,7 @@ describe('settling trust', () => {
         'permissions.allow: Edit',
         'env.PATH: /evil',
       ],
-      ['it is no valid JSON; nothing of it takes effect'],
+      ['it is not valid JSON, so none of it takes effect'],
     ])
   })
 })

@@ -140,7 +140,7 @@ describe('the types there are', () => {
       [
         {
           path: join(projectFolder, '.claude/agents/deep/a.md'),
-          text: `"one" is described by ${join(projectFolder, '.palimpsest/agents/a.md')} already`,
+          text: `"one" is already defined in ${join(projectFolder, '.palimpsest/agents/a.md')}`,
         },
       ],
     ])

@@ -44,7 +44,7 @@ export async function loadAgentTypes(places: TypePlaces): Promise<AgentTypes> {
     const first = types.get(type.name)
     if (!first) types.set(type.name, type)
     else if (type.path !== undefined)
-      problems.push({ path: type.path, text: `"${type.name}" is described by ${first.path} already` })
+      problems.push({ path: type.path, text: `"${type.name}" is already defined in ${first.path}` })
   }
   return { types: [...types.values()], problems }
 }

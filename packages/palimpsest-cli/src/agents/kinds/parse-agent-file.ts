@@ -50,7 +50,7 @@ export async function parseAgentFile(
   if (name.length > NAME_CHARS_MAX || name !== toPrintable(name) || /[\r\n]/.test(name))
     return {
       type: undefined,
-      problems: [`its name is longer than ${NAME_CHARS_MAX} characters, or no plain line`],
+      problems: [`its name is longer than ${NAME_CHARS_MAX} characters, or is not a plain line`],
     }
   const description = textOf(fields.get('description')) ?? ''
   if (description === '') problems.push('it has no description: say when to use it')
@@ -150,9 +150,9 @@ function memoryOf(field: HeadField, source: AgentType['source'], problems: strin
   if (field === undefined) return undefined
   const scope = MEMORY_SCOPES.find((one) => one === field)
   if (scope === undefined)
-    problems.push(`unknown memory: ${String(field)}. It is ${MEMORY_SCOPES.join(', ')}`)
+    problems.push(`unknown memory: ${String(field)}. Use one of ${MEMORY_SCOPES.join(', ')}`)
   if (scope !== 'user' || source !== 'project') return scope
-  problems.push('memory: user is for types of your own; it is local here')
+  problems.push('"memory: user" works only in your own types; it is local here')
   return 'local'
 }
 

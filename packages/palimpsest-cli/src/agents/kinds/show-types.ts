@@ -40,7 +40,7 @@ export function problemsInShort({ problems }: Pick<AgentTypes, 'problems'>): rea
   const files = new Set(problems.map(({ path }) => path)).size
   if (files === 0) return []
   const what = files === 1 ? 'Something in 1 agent file is' : `Something in ${files} agent files is`
-  return [`${what} not used. \`palimpsest agents\` says what`]
+  return [`${what} not used. \`palimpsest agents\` shows what`]
 }
 
 /** About 2,000 tokens: one percent of a usual window. */

@@ -14,7 +14,7 @@ describe('a file of a type', () => {
     const screen = await openScreen(bench, { PALIMPSEST_BASE_URL: bench.url })
     const { run, answer } = typeCommands(bench, screen)
     answer('Reviews: a change, "carefully"', 'Read, Grep', 'haiku', 'You review.', 'u')
-    expect(await run('/agents create reviewer')).toContain('reviewer.md is written; new conversations')
+    expect(await run('/agents create reviewer')).toContain('reviewer.md; new conversations')
     const path = join(bench.home, 'agents/reviewer.md')
     expect(await readFile(path, 'utf8')).toBe(
       '---\nname: reviewer\ndescription: "Reviews: a change, \\"carefully\\""\ntools: "Read, Grep"\nmodel: "haiku"\n---\n\nYou review.\n',
@@ -26,8 +26,8 @@ describe('a file of a type', () => {
     answer('2', 'Nonsense')
     expect(await run('/agents edit reviewer')).toContain('nothing was written: unknown tools: Nonsense')
     answer('x', '', '', 'y', 'u')
-    expect(await run('/agents create reviewer')).toContain('is there already')
-    expect(await run('/agents create ../evil')).toContain('is no name for a type')
+    expect(await run('/agents create reviewer')).toContain('already exists')
+    expect(await run('/agents create ../evil')).toContain('is not a valid type name')
     expect(await run('/agents edit search')).toContain('search is built in')
     await screen.close()
   })
@@ -40,10 +40,10 @@ describe('a file of a type', () => {
     await mkdir(join(folder, 'real'))
     await symlink(join(folder, 'real'), join(folder, 'agents'))
     const type = { name: 'a', description: 'd', tools: '', model: '', prompt: 'p' }
-    await expect(createAgentFile(join(folder, 'agents'), type)).rejects.toThrow('is reached by a link')
+    await expect(createAgentFile(join(folder, 'agents'), type)).rejects.toThrow('is reached through a link')
     await writeFile(join(folder, 'real/b.md'), 'mine')
     await expect(createAgentFile(join(folder, 'real'), { ...type, name: 'b' })).rejects.toThrow(
-      'is there already',
+      'already exists',
     )
   })
 

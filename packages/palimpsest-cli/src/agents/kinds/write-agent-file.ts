@@ -27,8 +27,8 @@ const NAME = /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/i
 
 /** What is wrong with a name, or undefined. The name becomes a file name. */
 export function nameProblem(name: string): string | undefined {
-  if (!NAME.test(name)) return `"${name}" is no name for a type: up to 64 letters, digits, - and _`
-  return name.toLowerCase() === 'fork' ? '"fork" is what a fork is called; choose another name' : undefined
+  if (!NAME.test(name)) return `"${name}" is not a valid type name: use up to 64 letters, digits, - and _`
+  return name.toLowerCase() === 'fork' ? '"fork" is reserved for forks; choose another name' : undefined
 }
 
 /** Returns the path of the new file. Refuses if the file exists, or if the path to the folder has a link. */
@@ -36,7 +36,7 @@ export async function createAgentFile(folder: string, type: NewAgentType): Promi
   const problem = nameProblem(type.name)
   if (problem !== undefined) throw new Refusal(problem)
   if ((await realPathOf(folder)) !== folder)
-    throw new Refusal(`${folder} is reached by a link. Remove the link, or write the file yourself`)
+    throw new Refusal(`${folder} is reached through a link. Remove the link, or write the file yourself`)
   const path = join(folder, `${type.name}.md`)
   const fields = [
     `name: ${type.name}`,
@@ -47,7 +47,7 @@ export async function createAgentFile(folder: string, type: NewAgentType): Promi
   const text = `---\n${fields.join('\n')}\n---\n\n${type.prompt.trim()}\n`
   await requireValid(text, path)
   if ((await lstat(path).catch(() => undefined)) !== undefined)
-    throw new Refusal(`${path} is there already; /agents edit ${type.name} changes it`)
+    throw new Refusal(`${path} already exists; /agents edit ${type.name} changes it`)
   await mkdir(folder, { recursive: true })
   await placeFile({ path, bytes: Buffer.from(text), replaces: 'absent' })
   return path
@@ -79,7 +79,7 @@ function quoted(text: string): string {
 export function withField(text: string, field: EditedField, value: string): string {
   const lines = text.split('\n')
   const end = lines.findIndex((line, place) => place > 0 && /^---[ \t]*\r?$/.test(line))
-  if (end === -1) throw new Refusal('the file has no front matter that could be changed')
+  if (end === -1) throw new Refusal('the file has no front matter to change')
   const start = lines.findIndex((line, place) => place < end && line.startsWith(`${field}:`))
   const fresh = value.trim() === '' ? [] : [`${field}: ${quoted(value)}`]
   if (start === -1) return [...lines.slice(0, end), ...fresh, ...lines.slice(end)].join('\n')

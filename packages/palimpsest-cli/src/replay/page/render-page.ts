@@ -31,18 +31,18 @@ export function renderPage(document: ReplayDocument, { version, at }: PageFacts)
         <meta charset="utf-8" />
         <meta http-equiv="Content-Security-Policy" content="${POLICY}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>Replay: what each way costs and keeps</title>
+        <title>Replay: what each strategy costs and keeps</title>
         <style>
           ${style}
         </style>
       </head>
       <body>
         <main>
-          <h1>What each way costs and keeps</h1>
+          <h1>What each strategy costs and keeps</h1>
           <p class="quiet">
-            ${count(sessions.length, 'recorded session')}, ${count(steps, 'step')}, lived through again by
-            every strategy. Means over sessions, each weighing the same.
-            ${new Date(at).toISOString().slice(0, 10)}, palimpsest ${version}.
+            ${count(sessions.length, 'recorded session')}, ${count(steps, 'step')}, replayed with every
+            strategy. Means over sessions, with equal weights. ${new Date(at).toISOString().slice(0, 10)},
+            palimpsest ${version}.
           </p>
           ${windows.length > 1 ? html`<nav>${windows.map(({ window }) => html`<a href="#w${window}">${whole(window)} tokens</a>`)}</nav>` : NO_MARKUP}
           ${windows.map(({ window }) => renderWindow(document, window))}
@@ -96,16 +96,16 @@ function renderPaired(against: readonly PairedRow[]): Html {
   const parts = against.filter((row) => isAblation(row.against))
   const judged = against.some(({ sessions }) => sessions >= PAIRED_SESSIONS_MIN)
   const verdict = judged
-    ? 'Coloured where the interval leaves out 0.'
-    : `Sessions are too few to judge by: ${PAIRED_SESSIONS_MIN} would do.`
-  const first = html`<h3>${OWN} less each other, on the same sessions</h3>
+    ? 'Coloured where the interval excludes 0.'
+    : `Too few sessions to judge by: it takes at least ${PAIRED_SESSIONS_MIN}.`
+  const first = html`<h3>${OWN} minus each other strategy, on the same sessions</h3>
     <p class="quiet">
       Cost in points of the unmanaged cost, below 0 is cheaper; lines above 0 is more kept. With 95% intervals
       from drawing sessions again. ${verdict}
     </p>
     ${pairedTable(others, 'others')}`
-  const second = html`<h3>What each part brings</h3>
-    <p class="quiet">${OWN} less the same without the part, or with another in its place.</p>
+  const second = html`<h3>What each part contributes</h3>
+    <p class="quiet">${OWN} minus the same without the part, or with another in its place.</p>
     ${pairedTable(parts, 'parts')}`
   return html`${others.length > 0 ? first : NO_MARKUP} ${parts.length > 0 ? second : NO_MARKUP}`
 }
@@ -158,15 +158,15 @@ function renderCharts(
 
 function renderWords(): Html {
   const words: readonly (readonly [string, string])[] = [
-    ['cost', 'dollars of all calls, against the same session unmanaged'],
+    ['cost', 'dollars of all calls, relative to the same session unmanaged'],
     ['hit', 'tokens read from the cache, of all input tokens'],
     ['breaks', 'requests that found earlier messages changed in the cache'],
     ['acts', 'steps at which the strategy changed earlier messages'],
-    ['sole', 'of what a step names and only a tool had said: the share that stands in the request'],
+    ['sole', 'of what a step names and only a tool had said: the share that is in the request'],
     ['line', 'the same, with the whole line it came from'],
     ['edit', 'of the lines that an edit takes as given: the share in the request'],
     ['user', "words of the user's messages that are in the request"],
-    ['paths', 'files changed so far of which the request says so'],
+    ['paths', 'files changed so far that the request shows as changed'],
     ['made', 'share of text that the strategy itself wrote; over 15% it is marked'],
   ]
   return html`<details>

@@ -13,7 +13,7 @@ export function printPaired(rows: readonly PairedRow[], options: TerminalOptions
   if (rows.length === 0) return []
   return [
     styled(
-      `${OWN} less each other on the same sessions${rows.some(({ sessions }) => sessions > 1) ? ', with 95% intervals' : ''}`,
+      `${OWN} minus each other strategy on the same sessions${rows.some(({ sessions }) => sessions > 1) ? ', with 95% intervals' : ''}`,
       'bold',
       options,
     ),
@@ -25,15 +25,15 @@ export function printPaired(rows: readonly PairedRow[], options: TerminalOptions
 
 function remark(rows: readonly PairedRow[]): string {
   return rows.some(({ sessions }) => sessions >= PAIRED_SESSIONS_MIN)
-    ? '+ better and - worse where the interval leaves out 0.'
-    : `sessions are too few to judge by, ${PAIRED_SESSIONS_MIN} would do.`
+    ? '+ better and - worse where the interval excludes 0.'
+    : `too few sessions to judge by (at least ${PAIRED_SESSIONS_MIN}).`
 }
 
 /** Ours minus the same without one part: what the part contributes. */
 export function printAblation(rows: readonly PairedRow[], options: TerminalOptions): string[] {
   if (rows.length === 0) return []
   return [
-    styled(`What each part brings: ${OWN} less the same without it (or with another)`, 'bold', options),
+    styled(`What each part contributes: ${OWN} minus ${OWN} without it`, 'bold', options),
     ...printDifferences(rows, options, partName),
     '',
   ]

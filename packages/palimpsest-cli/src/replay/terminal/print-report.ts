@@ -38,7 +38,7 @@ export function printReport(document: ReplayDocument, options: TerminalOptions):
   const steps = sessions.reduce((sum, session) => sum + session.steps, 0)
   return [
     printVerdict(document, options),
-    `${count(sessions.length, 'session')}, ${count(steps, 'step')}. Means over sessions, each weighing the same.\n`,
+    `${count(sessions.length, 'session')}, ${count(steps, 'step')}. Means over sessions, with equal weights.\n`,
     ...report.windows.map(({ window }) => printWindow(document, window, options)),
     ...reportRemarks(report).map((remark) => `${toPrintable(remark)}\n`),
     'What the columns mean and what they cannot say: docs/replay.md\n',

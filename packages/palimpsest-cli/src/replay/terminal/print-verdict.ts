@@ -30,7 +30,7 @@ const THOUSAND = 1_000
 const COLUMNS_MAX = 80
 
 function costText({ cost_ratio }: PooledRow): string {
-  if (cost_ratio === null) return 'nobody knows what: the model has no price'
+  if (cost_ratio === null) return 'an unknown amount: the model has no price'
   const percent = Math.round(Math.abs(1 - cost_ratio) * 100)
   if (percent === 0) return 'as much as sending everything'
   return `${percent}% ${cost_ratio < 1 ? 'less' : 'more'} than sending everything`
@@ -50,7 +50,7 @@ function keptText({ frr_line, user_words, compactions, sessions_acted }: PooledR
 function bestText(own: PooledRow, rows: readonly PooledRow[]): string {
   const others = rows.filter(({ strategy, frr_line }) => strategy !== own.strategy && frr_line !== null)
   const [best] = others.toSorted((a, b) => (b.frr_line ?? 0) - (a.frr_line ?? 0))
-  if (!best) return 'Nothing to compare it with: --strategy all does.'
+  if (!best) return 'Nothing to compare it with; --strategy all adds the other strategies.'
   return `Of the others ${best.strategy} keeps most: ${share(best.frr_line ?? 0)}; it costs ${costText(best)}.`
 }
 

@@ -40,7 +40,7 @@ export async function appendLine(path: string, line: string): Promise<void> {
 }
 
 function notAFile(path: string): string {
-  return `${path} is no file. Move it away: what is spent is written there`
+  return `${path} is not a file. Move it away: Palimpsest records spending there`
 }
 
 export interface DayReader {
@@ -103,7 +103,7 @@ function openOrNone(path: string): number | undefined {
     return openSync(path, OURS | constants.O_RDONLY)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw toStorageError(error, 'read what was spent from', path)
+    throw toStorageError(error, 'read the spending from', path)
   }
 }
 

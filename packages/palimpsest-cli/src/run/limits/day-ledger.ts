@@ -71,7 +71,7 @@ export function openDayLedger(home: string, { session, project, now, newId }: Le
       await appendLine(path, `${JSON.stringify(line)}\n`)
     } catch (error) {
       made = undefined
-      throw toStorageError(error, 'write down what is spent in', path)
+      throw toStorageError(error, 'record the spending in', path)
     }
   }
   return {

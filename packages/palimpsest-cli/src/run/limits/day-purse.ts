@@ -31,7 +31,7 @@ export function createDayPurse({ ledger, dailyUsd, isOn, report }: DayPurseSetup
   let isTold = false
   const orTell = async (work: Promise<void>): Promise<void> => {
     await work.catch((error: unknown) => {
-      if (!isTold) report(`what this day costs could not be written down: ${sentenceOf(error)}`)
+      if (!isTold) report(`could not record what was spent today: ${sentenceOf(error)}`)
       isTold = true
     })
   }

@@ -42,7 +42,7 @@ export function createLimitKeeper(setup: LimitSetup): LimitKeeper {
   const keep = async (limits: Limits): Promise<void> => {
     await saveLimits(home, limits).catch((error: unknown) => {
       const why = sentenceOf(error)
-      setup.report(`the window of ${model} could not be noted for the next run: ${why}`)
+      setup.report(`could not save the window of ${model} for the next run: ${why}`)
     })
   }
   return {
@@ -115,10 +115,10 @@ function toldAs({ thresholds, window }: WindowReading, notice: string): LearnedL
 }
 
 function learnedText(model: string, { window }: WindowReading): string {
-  return `The window of ${model} here is ${window.window.toLocaleString('en')} tokens, as the provider says. For a day that counts; \`palimpsest doctor\` shows it.`
+  return `The provider says that the window of ${model} here is ${window.window.toLocaleString('en')} tokens. Palimpsest uses that for a day; \`palimpsest doctor\` shows it.`
 }
 
 function refutedText(model: string, limit: number, answered: number): string {
   const [said, was] = [limit, answered].map((tokens) => tokens.toLocaleString('en'))
-  return `The provider answered a request of ${was} tokens, so the window of ${model} is not ${said}, as it said before. That is forgotten.`
+  return `The provider answered a request of ${was} tokens, so the window of ${model} is not ${said}, as it said before. Palimpsest no longer uses that limit.`
 }

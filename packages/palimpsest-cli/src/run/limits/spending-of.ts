@@ -61,7 +61,9 @@ export function unheldLimit(run: Ground): readonly string[] {
     ...(dailyCostUsd === undefined ? [] : [`${DAILY_LIMIT} of $${dailyCostUsd}`]),
   ]
   if (limits.length === 0 || endpoint === 'offline' || findModelFacts(model)) return []
-  return [`no price is known for ${model}: ${limits.join(' and ')} cannot hold. --max-turns bounds the turn`]
+  return [
+    `no price is known for ${model}, so ${limits.join(' and ')} cannot be enforced. Use --max-turns to limit the turn`,
+  ]
 }
 
 function maxCost({ wishes, ground }: Ground): number | undefined {

@@ -23,7 +23,7 @@ export function withoutUnfit(
   const prefixTokens = factor * Math.max((system ?? 0) + (tools ?? 0), sum(stored))
   if (hasRoom(reading, prefixTokens)) return { models, problems: [] }
   const tokens = learnedLimit.toLocaleString('en')
-  const problem = `a refusal said that ${facts.id} takes ${tokens} tokens here, and the system prompt and tools alone take about ${Math.ceil(prefixTokens).toLocaleString('en')}: that limit is ignored. \`palimpsest doctor --forget-limits\` forgets it`
+  const problem = `the provider once said that ${facts.id} accepts ${tokens} tokens here, but the system prompt and tools alone take about ${Math.ceil(prefixTokens).toLocaleString('en')}, so that limit is ignored. \`palimpsest doctor --forget-limits\` forgets it`
   return { models: { ...models, learned: {} }, problems: [problem] }
 }
 

@@ -42,7 +42,7 @@ export const CHAT_SERVERS: readonly ChatServer[] = [
     urlVariable: 'OLLAMA_HOST',
     startCommand: 'ollama serve',
     caution:
-      'Ollama cuts a prompt that exceeds its context without a word. Set PALIMPSEST_CONTEXT_TOKENS to what it was started with (OLLAMA_CONTEXT_LENGTH)',
+      'Ollama silently cuts a prompt that exceeds its context. Set PALIMPSEST_CONTEXT_TOKENS to the context that it was started with (OLLAMA_CONTEXT_LENGTH)',
   },
   {
     name: 'vllm',

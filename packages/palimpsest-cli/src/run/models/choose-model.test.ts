@@ -97,7 +97,7 @@ describe('what is found in the environment', () => {
 
   test('that Ollama cuts is told until the window is set', () => {
     const env = { PALIMPSEST_MODEL: 'ollama/m' }
-    expect(chosen(env).notices[0]).toMatch(/^Ollama cuts a prompt/)
+    expect(chosen(env).notices[0]).toMatch(/^Ollama silently cuts a prompt/)
     expect(chosen({ ...env, PALIMPSEST_CONTEXT_TOKENS: '8192' }).notices).toEqual([])
   })
 
@@ -109,7 +109,7 @@ describe('what is found in the environment', () => {
     } as const
     const { about, notices } = chosen({ OPENAI_API_KEY: 'k' }, { settings })
     expect(about).not.toMatch(/OPENAI_API_KEY/)
-    expect(notices[0]).toMatch(/chosen by the project: it gets no key/)
+    expect(notices[0]).toMatch(/chosen by the project, so it gets no key/)
   })
 
   test('an address that is none is refused by the name of its variable', () => {

@@ -225,10 +225,10 @@ function timesOf({ settings }: ModelWishes): Required<Pick<AnthropicOptions, 'ti
 }
 
 const CHAT_CACHING =
-  'chat completions have no breakpoints and no lifetimes: prefixes stay byte-identical, what the server caches of them it alone decides'
+  'chat completions have no breakpoints and no lifetimes: prefixes stay byte-identical, and the server alone decides what to cache'
 
 function withoutKey(url: string): string {
-  return `${shownUrl(url)} was chosen by the project: it gets no key. --base-url makes it yours.`
+  return `${shownUrl(url)} was chosen by the project, so it gets no key. To send one, pass the address with --base-url.`
 }
 
 type Keys = Pick<AnthropicOptions, 'apiKey' | 'authToken' | 'headers'>
@@ -243,7 +243,9 @@ function keyOf(env: World['env']): Keys {
 
 function bothKeys(env: World['env']): readonly string[] {
   if (!env['ANTHROPIC_API_KEY'] || !env['ANTHROPIC_AUTH_TOKEN']) return []
-  return ['ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set: the key is used. Unset one of them.']
+  return [
+    'ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set; Palimpsest uses the key. Unset one of them.',
+  ]
 }
 
 /** The provider's client adds headers from its environment, and these may hold keys too. */

@@ -34,7 +34,7 @@ export function createNotesWriter(file: NotesFile, report: (text: string) => voi
         await file.save(`${text().trimEnd()}\n`)
       } catch (error) {
         if (isTold || isComputed) continue
-        report(`the notes are not in their file: ${sentenceOf(error)}`)
+        report(`could not write the notes to their file: ${sentenceOf(error)}`)
         isTold = true
       }
     }

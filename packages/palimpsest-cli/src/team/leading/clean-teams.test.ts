@@ -41,7 +41,7 @@ test('what ended teams left is removed; unread messages, work and whoever is the
     0,
     [
       'removed done',
-      'kept seated: a run has the seat of ada',
+      'kept seated: a run still has the seat of ada',
       `kept unmerged: its worktree ${worktree.path} is still there`,
       `kept unread: a message that ada has not read is in ${join(home, 'teams/unread/mail/ada')}`,
       'kept working: it has not ended. `palimpsest team --shutdown working` ends it, with a report',

@@ -45,7 +45,7 @@ async function whyKept(home: string, team: TeamRecord, env: World['env']): Promi
     if (record && (await stateOf(record.process)) !== 'gone') return `${member.name} still runs`
   }
   const seated = await findSeated(home, folder)
-  if (seated !== undefined) return `a run has the seat of ${seated}`
+  if (seated !== undefined) return `a run still has the seat of ${seated}`
   const unread = await unreadIn(folder)
   if (unread !== undefined) return unread
   const git = gitIn(team.cwd, readingEnvironment(env, [team.cwd]))

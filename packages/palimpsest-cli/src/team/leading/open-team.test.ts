@@ -19,7 +19,7 @@ test('a folder with tasks, messages or a damaged team of others is not taken ove
   for (const [team, file, what] of [
     ['one', 'tasks.jsonl', 'tasks'],
     ['two', 'mail/ada/000000000001~ben.json', 'messages'],
-    ['three', 'team.json', 'a team.json that cannot be read'],
+    ['three', 'team.json', 'an unreadable team.json'],
   ] as const) {
     await put(join(home, 'teams', team, file), '{')
     const said = await teamName(home, team, 'Go').catch(String)
@@ -35,7 +35,7 @@ test('a name that a team has is refused with what can be done about it', async (
   const more = { hasScreen: false, flags: {}, panes: [], settled: {}, members: [], leaderSession: 's' }
   for (const [state, cure] of [
     ['working', '--resume crew'],
-    ['ended', '--clean what ended teams left'],
+    ['ended', 'remove what ended teams left with --clean'],
   ] as const) {
     await put(
       join(home, 'teams/crew/team.json'),

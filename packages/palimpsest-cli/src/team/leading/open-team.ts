@@ -125,7 +125,7 @@ export async function requireLeaderless(home: string, name: string): Promise<Tea
       `the team ${name} has ended. \`palimpsest --resume ${team.leaderSession}\` resumes its leader's session`,
     )
   if ((await stateOf(team.leader)) === 'gone') return team
-  throw new UsageError(`the team ${name} has a leader: process ${team.leader.pid}. End it there first`)
+  throw new UsageError(`the team ${name} has a leader: process ${team.leader.pid}. Stop it first`)
 }
 
 export async function requireTeam(home: string, name: string): Promise<TeamRecord> {
@@ -133,14 +133,14 @@ export async function requireTeam(home: string, name: string): Promise<TeamRecor
   if (team) return team
   const names = await teamNames(home)
   throw new UsageError(
-    `there is no team called ${JSON.stringify(name)}${names.length > 0 ? `; there is ${names.join(', ')}` : ''}`,
+    `there is no team called ${JSON.stringify(name)}${names.length > 0 ? `; there are: ${names.join(', ')}` : ''}`,
   )
 }
 
 export function agentCount(text: string | undefined): number {
   const count = Number(text ?? AGENTS_DEFAULT)
   if (Number.isInteger(count) && count >= 1 && count <= MEMBERS_MAX) return count
-  throw new UsageError(`--agents "${text}": a whole number from 1 to ${MEMBERS_MAX}`)
+  throw new UsageError(`--agents "${text}": give a whole number from 1 to ${MEMBERS_MAX}`)
 }
 
 /** As many as a person can follow. */
@@ -151,19 +151,19 @@ export async function teamName(home: string, wanted: string | undefined, goal: s
   const name = wanted ?? `${slugOf(goal)}-${randomBytes(2).toString('hex')}`
   if (!isAgentName(name) || name.length > NAME_CHARS_MAX)
     throw new UsageError(
-      `--name ${JSON.stringify(name)}: letters, digits, - and _, at most ${NAME_CHARS_MAX}`,
+      `--name ${JSON.stringify(name)}: use letters, digits, - and _, at most ${NAME_CHARS_MAX}`,
     )
   requireFreeName('--name', name)
   await mkdir(join(home, 'teams'), { recursive: true, mode: FOLDER_MODE })
   const there = await readTeam(home, name)
   if (there) {
-    const cure = there.state === 'ended' ? '--clean what ended teams left' : `--resume ${name}`
-    throw new UsageError(`there is a team called ${name} already. Choose another --name, or ${cure}`)
+    const cure = there.state === 'ended' ? 'remove what ended teams left with --clean' : `--resume ${name}`
+    throw new UsageError(`there is already a team called ${name}. Choose another --name, or ${cure}`)
   }
   const left = await leftIn(home, name)
   if (left !== undefined)
     throw new UsageError(
-      `${teamFolder(home, name)} holds ${left} of runs that are no team which could be resumed, and a new team would take them for its own. Choose another --name, or move that folder away`,
+      `${teamFolder(home, name)} holds ${left} of runs that cannot be resumed as a team, and a new team would take them for its own. Choose another --name, or move that folder away`,
     )
   return name
 }
@@ -173,7 +173,7 @@ async function leftIn(home: string, name: string): Promise<string | undefined> {
   const entries: readonly string[] = await readdir(teamFolder(home, name), { recursive: true }).catch(
     () => [],
   )
-  if (entries.includes('team.json')) return 'a team.json that cannot be read, and what else there is'
+  if (entries.includes('team.json')) return 'an unreadable team.json and other files'
   if (entries.includes('tasks.jsonl')) return 'tasks'
   return entries.some((entry) => LETTER.test(entry)) ? 'messages' : undefined
 }

@@ -49,7 +49,7 @@ export async function startMember(
 ): Promise<StartedMember> {
   const [program, ...own] = self ?? []
   if (program === undefined)
-    throw new UsageError('this program cannot start itself again, so no team can work')
+    throw new UsageError('this program cannot start itself again, so it cannot run a team')
   const args = [...own, 'team', '--team', team, '--as', member.name]
   const address = flags['base-url']
   const given = { ...env, ...(typeof address === 'string' && { [ADDRESS_VARIABLE]: address }) }

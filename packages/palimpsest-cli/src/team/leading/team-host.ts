@@ -83,7 +83,7 @@ export function createTeamHost(
     if (!steward || stop.signal.aborted) return
     stop.abort()
     await state.attending
-    face?.show('the team ends: teammates finish what they are at')
+    face?.show('the team is ending: teammates finish what they are doing')
     const ended = await endTeam(steward, world.signal.aborted, world)
     const spent = state.leader ? spentIn(state.leader) : NOTHING_SPENT
     for (const text of reportLines(reportOf(steward, ended, spent))) face?.show(text)

@@ -14,7 +14,7 @@ import { palimpsestHome } from '../../run/palimpsest-home.ts'
 import { note, tell, type CommandPlace } from './command-place.ts'
 import { agentTypes } from './tell-state.ts'
 
-const KNOWN_LATER = 'new conversations know it (/clear starts one)'
+const KNOWN_LATER = 'new conversations can use it (/clear starts one)'
 
 /** `/agents create [NAME]`: asks for everything a type needs, and writes its file. */
 export async function createType(typed: string, place: CommandPlace): Promise<undefined> {
@@ -49,21 +49,21 @@ export async function createType(typed: string, place: CommandPlace): Promise<un
     model: model.trim(),
     prompt,
   })
-  const trust = folder === own ? '; it counts where the folder is trusted' : ''
-  return tell(toPrintable(`${path} is written; ${KNOWN_LATER}${trust}`), place)
+  const trust = folder === own ? '; it is used only in trusted folders' : ''
+  return tell(toPrintable(`wrote ${path}; ${KNOWN_LATER}${trust}`), place)
 }
 
 /** `/agents edit NAME`: one field after another, until the user is done. */
 export async function editType(typed: string, place: CommandPlace): Promise<undefined> {
   const { ui } = place
-  if (typed === '') return note('edit which? /agents lists them', place)
+  if (typed === '') return note('Edit which type? /agents lists them', place)
   const type = findAgentType(typed, (await agentTypes(place)).types)
   const { path } = type ?? {}
   if (!type || path === undefined)
     return note(
       type
         ? `${type.name} is built in; /agents create makes one of your own`
-        : `there is no type "${typed}"; /agents lists them`,
+        : `no type "${typed}"; /agents lists them`,
       place,
     )
   const now = {
@@ -82,5 +82,5 @@ export async function editType(typed: string, place: CommandPlace): Promise<unde
   if (chosen === 'description' && value.trim() === '')
     return note('a type needs a description; nothing was changed', place)
   await editAgentFile(path, chosen, value)
-  return tell(toPrintable(`${path} is changed; ${KNOWN_LATER}`), place)
+  return tell(toPrintable(`changed ${path}; ${KNOWN_LATER}`), place)
 }

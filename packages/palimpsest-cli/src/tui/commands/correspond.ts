@@ -57,7 +57,7 @@ function sessionId(to: string): string {
 export async function tellOne(words: string, place: CommandPlace): Promise<undefined> {
   const [name = ''] = words.split(/\s/)
   const message = words.slice(name.length).trim()
-  if (name === '' || message === '') return note('say /tell NAME text; /who lists the names', place)
+  if (name === '' || message === '') return note('type /tell NAME text; /who lists the names', place)
   const { main } = place.conversation.prepared.agents.post
   const summary = message.replaceAll(/\s+/g, ' ').slice(0, SUMMARY_CHARS_MAX)
   try {

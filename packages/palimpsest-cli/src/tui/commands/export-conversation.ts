@@ -27,7 +27,7 @@ export async function exportConversation(name: string, place: CommandPlace): Pro
   const { conversation, interruptible, ui, wishes } = place
   const path = resolve(wishes.cwd, name)
   const from = conversation.prepared.opened.file.path
-  if (conversation.log().length === 0) return note('nothing was said yet', place)
+  if (conversation.log().length === 0) return note('nothing has been said yet', place)
   ui.setLive({ activity: 'Writing the conversation' })
   await interruptible(async (signal) => {
     const pieces = piecesOf(extname(path).toLowerCase(), from, place)

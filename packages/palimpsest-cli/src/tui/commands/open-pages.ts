@@ -16,7 +16,7 @@ import { line, type StyledLine } from '../text/styled-line.ts'
 /** Everything that was ever said, across compactions. Its end is available at once. */
 export async function openTranscriptPage(conversation: HostedConversation): Promise<PageSource | string> {
   const log = conversation.log()
-  if (log.length === 0) return 'nothing was said yet'
+  if (log.length === 0) return 'nothing has been said yet'
   return endSource([...log], openWhole(conversation))
 }
 
@@ -32,7 +32,7 @@ export async function openRemovedPage(
   const last = conversation.describe().removals.findLast(({ layer }) => layer > 1)
   return last
     ? await openRemovalPage(conversation, last.id, columns)
-    : 'nothing was removed from the window yet'
+    : 'nothing has been removed from the window yet'
 }
 
 /** What one removal removed, word for word. */

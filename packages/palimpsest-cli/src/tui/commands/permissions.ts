@@ -90,7 +90,7 @@ function toEffect(text: string): RuleEffect {
 
 async function remove(text: string, place: CommandPlace): Promise<undefined> {
   const found = (await rulesHere(place)).find(({ rule }) => rule.text === text)
-  if (!found) return note(`no rule reads ${toPrintable(text)}; /permissions lists them`, place)
+  if (!found) return note(`no rule ${toPrintable(text)}; /permissions lists them`, place)
   return await removeListed(found, place)
 }
 
@@ -134,7 +134,7 @@ function sourceText(source: ListedRule['source'], where: string, { wishes, world
     case 'project':
       return `the project (${shownPath(where, wishes.cwd)})`
     case 'always':
-      return 'you said always, in this folder'
+      return 'you chose "always" in this folder'
     case 'flag':
       return `this run (${shownPath(where, wishes.cwd)})`
     default:

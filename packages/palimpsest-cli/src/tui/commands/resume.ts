@@ -14,7 +14,7 @@ export async function resume(which: string, place: CommandPlace): Promise<Comman
   const { whichSession } = await import('../../stored/find-session.ts')
   // Found before this session is left, so that a wrong name is reported here.
   const { path } = await whichSession(named, { ...world, cwd: wishes.cwd })
-  if (path === conversation.prepared.opened.file.path) return note('that is this session', place)
+  if (path === conversation.prepared.opened.file.path) return note('you are already in this session', place)
   ui.show([[]])
   const session = { kind: 'resume', which: path, keepsModel: true } as const
   return { next: { ...wishes, chosen: undefined, session } }
@@ -34,6 +34,6 @@ async function pickSession(place: CommandPlace): Promise<string | undefined> {
       ),
       value: id,
     }))
-  if (items.length === 0) return note('there is no other session yet', place)
+  if (items.length === 0) return note('no other sessions yet', place)
   return await ui.pick({ title: 'Which session?', items, isSearched: true })
 }

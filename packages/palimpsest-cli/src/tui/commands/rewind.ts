@@ -11,7 +11,8 @@ import { saidMessages, saidText } from '../screen/past-lines.ts'
 import { note, tell, type CommandEnd, type CommandPlace } from './command-place.ts'
 
 const LABEL_CHARS = 120
-const SAID_NOTHING = 'nothing was said since the last compaction. For older words undo it first: /context'
+const SAID_NOTHING =
+  'nothing has been said since the last compaction. To go back further, undo it first: /context'
 
 /** Goes back to before a message of the user; restores the files of that time if wanted. What came after stays in the transcript. */
 export async function rewind(place: CommandPlace): Promise<CommandEnd> {
@@ -19,7 +20,7 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
   const log = conversation.log()
   const said = saidMessages(log)
   const { from } = conversation.view()
-  if (said.length === 0) return note(from === null ? 'nothing was said yet' : SAID_NOTHING, place)
+  if (said.length === 0) return note(from === null ? 'nothing has been said yet' : SAID_NOTHING, place)
   const items = said.toReversed().map((entry) => ({
     label: toPrintable(saidText(entry).replaceAll('\n', ' ').slice(0, LABEL_CHARS)),
     value: entry.id,
@@ -50,7 +51,7 @@ export async function rewind(place: CommandPlace): Promise<CommandEnd> {
 /** A resumed session begins at its newest compaction. What was said before appears once the compaction is undone. */
 function titleOf(from: View['from']): string {
   const title = 'Go back to before which message?'
-  return from !== null ? `${title} (For older ones undo the compaction: /context)` : title
+  return from !== null ? `${title} (To go back further, undo the compaction: /context)` : title
 }
 
 function filesQuestion(paths: readonly string[]) {
@@ -79,6 +80,7 @@ function callsSince(message: MessageEntry, log: readonly Entry[]): ReadonlySet<s
 function outcomeText(outcome: RestoreOutcome, cwd: string): string {
   const { kind } = outcome
   const path = shownPath(outcome.path, cwd)
-  if (kind === 'changed-by-others') return `${path}: left as it is, somebody else changed it since`
+  if (kind === 'changed-by-others')
+    return `${path}: left as it is, because somebody else has changed it since`
   return kind === 'failed' ? `${path}: ${outcome.message}` : `${path}: ${kind}`
 }

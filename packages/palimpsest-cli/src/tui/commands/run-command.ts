@@ -141,20 +141,20 @@ async function agents(words: string, place: CommandPlace): Promise<undefined> {
   const [what = '', name = ''] = words.split(/\s+/)
   if (what === 'create') return await createType(name, place)
   if (what === 'edit') return await editType(name, place)
-  if (what !== '') return note('say /agents, /agents create [NAME] or /agents edit NAME', place)
+  if (what !== '') return note('type /agents, /agents create [NAME] or /agents edit NAME', place)
   return printRows(await agentRows(place), place)
 }
 
 async function compact(instructions: string, place: CommandPlace): Promise<undefined> {
   const { conversation, follow, interruptible, ui } = place
   if (!conversation.prepared.reading().compactEnabled)
-    return note('DISABLE_COMPACT is set: nothing is compacted. Unset it', place)
+    return note('not compacted, because DISABLE_COMPACT is set. Unset it', place)
   ui.setLive({ activity: 'Compacting' })
   await interruptible(async (signal) => {
     const result = await follow(conversation.compact({ instructions: instructions || undefined }, signal))
     if (result.kind === 'compacted') ui.show([[]])
     else note(result.why, place)
-  }, 'cancelled: the conversation is as it was')
+  }, 'cancelled: the conversation is unchanged')
   return undefined
 }
 
@@ -179,7 +179,7 @@ async function cost(place: CommandPlace): Promise<undefined> {
       ...(parts.length > 1 ? [parts.join(', ')] : []),
       ...(estimatedUsd > 0
         ? [
-            `of that $${estimatedUsd.toFixed(4)} is estimated: the provider tells no bill for an answer that was stopped`,
+            `$${estimatedUsd.toFixed(4)} of that is estimated: the provider does not report the cost of an answer that was stopped`,
           ]
         : []),
       hits,
@@ -193,7 +193,7 @@ async function cost(place: CommandPlace): Promise<undefined> {
 /** `day 5`: the limit from now on, in every session. */
 async function limitDay(words: string, place: CommandPlace): Promise<undefined> {
   const [, typed = ''] = /^day\s+\$?(\d+(?:\.\d+)?|off)$/.exec(words) ?? []
-  if (typed === '') return note('say /cost day 5 for at most $5 a day, or /cost day off', place)
+  if (typed === '') return note('type /cost day 5 for at most $5 a day, or /cost day off', place)
   const usd = typed === 'off' ? undefined : Number(typed)
   const { day } = place.conversation.prepared
   await setOwnDailyLimit(palimpsestHome(place.world), usd)
@@ -210,7 +210,7 @@ function plan(place: CommandPlace): undefined {
 
 async function undo(typed: string, place: CommandPlace): Promise<undefined> {
   const removals = place.conversation.log().filter(isRemoval)
-  if (removals.length === 0) return note('nothing was removed from the window yet', place)
+  if (removals.length === 0) return note('nothing has been removed from the window yet', place)
   if (typed === '') return await undoPicked(place)
   const found = findById(typed, removals, 'removals')
   if (!found) return note(`no removal has the id "${typed}"; /undo alone lists them`, place)

@@ -24,7 +24,7 @@ const LAYERS = { 1: 'stored', 2: 'cleared', 3: 'notes', 4: 'compacted' } as cons
 
 export async function showContext(place: CommandPlace): Promise<undefined> {
   const { conversation, ui } = place
-  if (conversation.log().length === 0) return note('nothing was said yet: the window is empty', place)
+  if (conversation.log().length === 0) return note('nothing has been said yet: the window is empty', place)
   const description = conversation.describe()
   const read = await readHistory(conversation.prepared.opened.file.path, undefined)
   const history = historyTexts(read, description.breakers)
@@ -36,7 +36,7 @@ export async function showContext(place: CommandPlace): Promise<undefined> {
       title:
         removals.length > 0
           ? 'Removed from the window, newest first: choose one to see, undo or restore it'
-          : 'Nothing was removed yet',
+          : 'Nothing has been removed yet',
       items: [
         ...removals.map((removal) => ({ label: removalLabel(withoutPlace(removal)), value: removal.id })),
         { label: 'Pin a message: it stays through every compaction', letter: 'p', value: PIN },

@@ -15,7 +15,7 @@ export async function tasks(words: string, place: CommandPlace): Promise<undefin
   const { dreaming, team } = place.conversation.prepared
   const all = dreaming.tasks.list()
   if (team && words === '') await showTeamTasks(team, place)
-  if (all.length === 0) return team ? undefined : tell('there are no background tasks', place)
+  if (all.length === 0) return team ? undefined : tell('no background tasks', place)
   const [first = '', second = ''] = words.split(/\s+/)
   const typed = first === 'kill' ? second : first
   const named = typed === '' ? await pickTask(all, place) : all.filter(({ id }) => id.startsWith(typed))
@@ -101,7 +101,7 @@ function watchedLines(task: BackgroundTask, now: number, columns: number): reado
 }
 
 async function kill(task: BackgroundTask, place: CommandPlace): Promise<undefined> {
-  if (!isRunning(task.status())) return tell(`${task.id} has ended already`, place)
+  if (!isRunning(task.status())) return tell(`${task.id} has already ended`, place)
   task.kill()
   await task.ended
   const { text } = task.status()

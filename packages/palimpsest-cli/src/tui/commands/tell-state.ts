@@ -82,8 +82,8 @@ export async function hookRows({ conversation, wishes, world }: CommandPlace): P
       ),
     ),
   )
-  const off = settings.disableAllHooks ? ['  disableAllHooks is set: none of them runs'] : []
-  const none = rows.length === 0 ? ['  no hooks; docs/hooks.md says how settings.json sets one'] : []
+  const off = settings.disableAllHooks ? ['  disableAllHooks is set, so none of them runs'] : []
+  const none = rows.length === 0 ? ['  no hooks; docs/hooks.md shows how to set one in settings.json'] : []
   return [...rows, ...none, ...off, ...notices.map((text) => `  ${text}`)].map(toPrintable)
 }
 

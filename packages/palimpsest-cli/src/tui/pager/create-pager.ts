@@ -69,7 +69,7 @@ export function createPager(source: PageSource, changed: () => void = () => unde
     },
     (error: unknown) => {
       state.whole = undefined
-      state.note = `only the end can be read: ${sentenceOf(error)}`
+      state.note = `only the end of the file can be read: ${sentenceOf(error)}`
       changed()
     },
   )

@@ -27,7 +27,7 @@ export function createPageView(
     return { columns: Math.max(10, columns - 1), rows: Math.max(2, rows) }
   }
   const show = async (): Promise<void> => {
-    const news = state.asked || state.asking ? 'a question is asked: q goes back to it' : ''
+    const news = state.asked || state.asking ? 'a question is waiting: q goes back to it' : ''
     const lines = await state.pager?.frame(size(), news)
     if (lines && state.pager) console.write(drawPage(lines.map(paint)))
   }

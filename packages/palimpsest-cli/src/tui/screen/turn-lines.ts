@@ -76,11 +76,11 @@ export function showEvent(
     case 'thinking-delta':
       return { screen: { ...screen, activity: 'Thinking' }, lines: [] }
     case 'tool-input-delta':
-      return { screen: { ...screen, activity: 'Writing a call' }, lines: [] }
+      return { screen: { ...screen, activity: 'Writing a tool call' }, lines: [] }
     case 'answer-discarded':
       return note(
         endText(screen, columns),
-        `the answer above broke off and is not kept; it is asked for again: ${event.reason}`,
+        `the answer above broke off and is discarded; asking again: ${event.reason}`,
         columns,
       )
     case 'retry-wait':
@@ -311,5 +311,5 @@ function breakText({
   readTokens,
 }: Extract<LoopEvent, { type: 'cache-break' }>['break']): string | undefined {
   if (cause === 'unknown') return undefined
-  return `the prompt cache broke at ${path}: ${expectedTokens} tokens were expected from it, ${readTokens} came`
+  return `the prompt cache broke at ${path}: ${expectedTokens} tokens were expected from it, ${readTokens} were read`
 }

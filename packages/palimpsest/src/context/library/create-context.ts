@@ -34,31 +34,31 @@ import { prepare, type PreparedRequest, type RequestPlan } from '../prepare.ts'
 import { recover } from '../recover.ts'
 import { sendModel, type SendOptions } from '../send-model.ts'
 
-// For callers that own their history. The work is done in the folder above; this file only adds sensible defaults.
+// For callers that own their history. The folder above does the work; this file only adds good defaults.
 
 export interface ContextOptions {
-  /** As the provider names it, for requests that name none. `[1m]` after the name asks for the extended window. */
+  /** The provider's name for it, used for requests that do not name a model. `[1m]` after the name asks for the extended window. */
   readonly model: string
-  /** Sends our own calls, for summaries. Absent: summaries are made without a model. */
+  /** Sends Palimpsest's own calls, for summaries. Absent: summaries are made without a model. */
   readonly send?: ((request: ManagedRequest, options: SendOptions) => Promise<object>) | undefined
-  /** Most tokens of a request. Absent: what is sensible for the model. */
+  /** Most tokens in a request. Absent: a good default for the model. */
   readonly window?: number | undefined
-  /** Where the conversation is kept. Absent: in memory. */
+  /** Where the conversation is stored. Absent: in memory. */
   readonly store?: AgentStore | undefined
-  /** A conversation of the store to resume, or the id of a new one. */
+  /** Id of a stored conversation to resume, or the id for a new one. */
   readonly id?: string | undefined
-  /** Switches and numbers of what acts by itself. Absent: the defaults. */
+  /** Switches and numbers for the automatic mechanisms. Absent: the defaults. */
   readonly flags?: Flags | undefined
   /** Your settings for clearing, compaction and the cache. */
   readonly policy?: ContextPolicy | undefined
-  /** Receives each decision, with its numbers. */
+  /** Called with each decision and its numbers. */
   readonly onTrace?: ((event: TraceEvent) => void) | undefined
 }
 
 /** A block whose type is up to the client: it fits any block type of either major version of the SDK. */
 export type OpaqueBlock = never
 
-/** A request that we make, for `messages.create` of either major version of the SDK. */
+/** A request from Palimpsest, for `messages.create` of either major version of the SDK. */
 export interface ManagedRequest {
   readonly model: string
   readonly max_tokens: number
@@ -74,7 +74,7 @@ export interface SystemBlock {
   readonly cache_control?: { readonly type: 'ephemeral'; readonly ttl?: '5m' | '1h' }
 }
 
-/** What you asked for, with the messages as they are to be sent. Literals that you write inline keep their types. */
+/** Your parameters, with the messages to send. Literals that you write inline keep their types. */
 export type PreparedParams<Input extends PrepareInput> = Writable<
   Omit<Input, 'model' | 'system' | 'messages'>
 > & {
@@ -88,7 +88,7 @@ type SentMessage<Message extends OwnerMessage> = string extends Message['content
   ? Message
   : { readonly role: Message['role']; readonly content: OpaqueBlock[] }
 
-/** As the SDK declares its parameters, without readonly lists. */
+/** Parameters as the SDK declares them, without readonly lists. */
 type Writable<Value> = Value extends string | ((...args: never[]) => unknown)
   ? Value
   : Value extends object
@@ -104,7 +104,7 @@ export interface Prepared<Request> {
 /** Calls run one after the other. */
 export interface Context {
   /**
-   * The request to send for your history as it is now: valid, inside the window, and with as much as possible read from the provider's
+   * Returns the request to send for your history as it is now: valid, inside the window, and with as much as possible read from the provider's
    * cache.
    *
    * @example
@@ -122,7 +122,7 @@ export interface Context {
    */
   readonly observe: (answer: object) => Promise<Observed>
   /**
-   * After "prompt is too long": the same request, smaller. Any other error is rethrown unchanged.
+   * After "prompt is too long": returns the same request, smaller. Rethrows any other error unchanged.
    *
    * @example
    * const answer = await client.messages.create(request).catch(async (error) =>
@@ -130,28 +130,28 @@ export interface Context {
    */
   readonly recover: (error: unknown, options?: CallOptions) => Promise<Prepared<ManagedRequest>>
   /**
-   * What fills the window, what was removed from it, and how well the cache worked.
+   * Describes what fills the window, what was removed from it, and how well the cache worked.
    *
    * @example
    * const { used, removals } = await context.describe()
    */
   readonly describe: () => Promise<ViewDescription>
   /**
-   * Compacts the conversation now; `instructions` say what the summary should keep.
+   * Compacts the conversation now; `instructions` says what the summary should keep.
    *
    * @example
    * await context.compact('Keep the decisions about the schema.')
    */
   readonly compact: (instructions?: string, options?: CallOptions) => Promise<CompactionOutcome>
   /**
-   * Undoes a compaction or a clearing, by an id of `plan.actions` or `describe`.
+   * Undoes a compaction or a clearing, by an id from `plan.actions` or `describe`.
    *
    * @example
    * await context.undo(plan.actions[0].id)
    */
   readonly undo: (id: string) => Promise<UndoOutcome>
   /**
-   * Keeps the message at this place of your history, word for word, through every clearing and compaction.
+   * Keeps the message at this index of your history word for word through every clearing and compaction; `false` unpins it.
    *
    * @example
    * await context.pin(messages.length - 1)
@@ -165,21 +165,21 @@ export interface Context {
    */
   readonly restore: (id: string) => Promise<RestoreOutcome>
   /**
-   * What an id stands for, in the window or long out of it: a message, the result of a tool use, or everything that left with a compaction.
+   * Returns what an id stands for, even if it left the window long ago: a message, the result of a tool call, or everything that a compaction removed.
    *
    * @example
    * const recalled = await context.recall(removal.id)
    */
   readonly recall: (id: string) => Promise<Recalled>
   /**
-   * The id to resume the conversation by.
+   * The id with which the conversation can be resumed.
    *
    * @example
    * const next = createContext({ model, store, id: await context.id() })
    */
   readonly id: () => Promise<string>
   /**
-   * Ends what runs in parallel to the requests and closes the conversation.
+   * Ends the background work and closes the conversation.
    *
    * @example
    * await context.close()
@@ -193,7 +193,7 @@ export interface CallOptions {
 }
 
 const CLOSED = 'This context is closed: create another, with the same `store` and `id` to continue.'
-/** Most that `recall` shows at once. */
+/** Most characters that `recall` shows at once. */
 const RECALL_CHARS_MAX = 100_000
 
 interface Opened {
@@ -335,7 +335,7 @@ function asRequest(request: object): ManagedRequest {
 
 /** Never called: without a model, nothing starts that needs one. */
 const asksNobody: StreamModel = () => {
-  throw new UsageError('This context was given no `send`.')
+  throw new UsageError('This context has no `send`.')
 }
 
 function readingOf(name: string, windowMax: number | undefined): WindowReading {

@@ -16,8 +16,8 @@ export interface SendOptions {
 /** Turns, and everything else that writes, run one after the other. */
 export interface Agent {
   /**
-   * Sends a message and yields what happens, up to the answer that calls no tool. Leaving the loop ends the turn. Without a message it
-   * answers what other agents wrote; if no one wrote, it makes no request.
+   * Sends a message and yields what happens, until an answer calls no tool. Leaving the loop ends the turn. Without a message it
+   * answers messages from other agents; if there are none, it makes no request.
    *
    * @example
    * for await (const event of agent.send('Make the tests pass')) console.log(event.type)
@@ -31,7 +31,7 @@ export interface Agent {
    */
   readonly context: () => Promise<ViewDescription>
   /**
-   * Compacts the conversation now; `instructions` say what the summary should keep.
+   * Compacts the conversation now; `instructions` says what the summary should keep.
    *
    * @example
    * await agent.compact('Keep the decisions about the schema.')
@@ -97,7 +97,7 @@ export interface Agent {
    */
   readonly id: () => Promise<string>
   /**
-   * Ends the work beside the turns and closes the conversation.
+   * Ends the background work and closes the conversation.
    *
    * @example
    * await agent.close()

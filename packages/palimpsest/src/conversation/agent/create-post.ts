@@ -16,7 +16,7 @@ export function createPost(): Post {
   return (name) => {
     if (!isAgentName(name))
       throw new UsageError(
-        `nobody can be called ${JSON.stringify(name)}: use letters, digits, - and _, 64 at most`,
+        `nobody can be called ${JSON.stringify(name)}: use at most 64 letters, digits, - and _`,
       )
     names.add(name)
     const mailbox = mailFor(name)

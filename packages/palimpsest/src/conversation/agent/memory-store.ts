@@ -18,7 +18,7 @@ export function memoryStore(): AgentStore {
     open: async (id = crypto.randomUUID(), costOf) => {
       const kept = all.get(id) ?? { entries: [], blobs: new Map(), isOpen: false }
       if (kept.isOpen)
-        throw new StorageError('locked', `The conversation ${id} is open already: close it first.`)
+        throw new StorageError('locked', `The conversation ${id} is already open: close it first.`)
       kept.isOpen = true
       all.set(id, kept)
       return opened(id, kept, costOf)

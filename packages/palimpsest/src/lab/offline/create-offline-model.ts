@@ -25,7 +25,7 @@ export function createOfflineModel(): StreamModel {
 function readRequest(body: JsonText): MessagesRequest {
   const parsed = parseRequest(parseJson(body))
   if (parsed.ok) return parsed.value
-  throw invalid(`The request is not one: ${problemText(parsed.problem)}`)
+  throw invalid(`The request is not valid: ${problemText(parsed.problem)}`)
 }
 
 function parseJson(body: JsonText): unknown {

@@ -24,11 +24,11 @@ import { decideCompaction } from './when/decide.ts'
 // A compaction from decision to entries. Nothing in the conversation changes until the caller appends what it returns, all at once.
 
 const CONTRIBUTORS_SHOWN = 5
-const NOTHING_SINCE = 'Nothing was said since the last compaction.'
-const NOTHING_YET = 'There is nothing yet that could be compacted.'
+const NOTHING_SINCE = 'Nothing has been said since the last compaction.'
+const NOTHING_YET = 'There is nothing to compact yet.'
 const NOTHING_GAINED =
-  'There is nothing to gain: what would be left, with a summary of the rest, is hardly less than what there is.'
-const NOTHING_LEAVES = 'The conversation is no longer than what a compaction keeps as it is.'
+  'There is nothing to gain: what stays and a summary of the rest would be hardly smaller than the conversation is now.'
+const NOTHING_LEAVES = 'The conversation is not longer than what a compaction keeps as it is.'
 
 export async function* compact(
   { view }: Session,

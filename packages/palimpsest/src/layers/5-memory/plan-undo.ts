@@ -31,7 +31,7 @@ export function planUndo(
   files: MemoryFiles,
   history: readonly MemoryRecord[],
 ): PlannedUndo {
-  if (undoneIds(history).has(target.id)) return { kind: 'refused', why: `${target.id} is undone already` }
+  if (undoneIds(history).has(target.id)) return { kind: 'refused', why: `${target.id} is already undone` }
   const later = history.slice(
     0,
     history.findIndex(({ id }) => id === target.id),
@@ -73,8 +73,8 @@ function whyNot({ file }: FilePatch, since: readonly MemoryRecord[]): string {
     ({ id, undoes, isMark }) => undoes === undefined && isMark !== true && !undone.has(id),
   )
   return changed
-    ? `${file}.md changed since, by ${changed.id}. Undo that first`
-    : `${file}.md was changed since by somebody else. Nothing is undone; edit the file`
+    ? `${file}.md was changed since, by ${changed.id}. Undo that first`
+    : `${file}.md was changed by somebody else since. Nothing is undone; edit the file yourself`
 }
 
 /** Other lines of the index were added since, so only those of these memories change. */

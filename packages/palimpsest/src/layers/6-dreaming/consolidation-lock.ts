@@ -111,5 +111,5 @@ async function isStale(holder: Holder, { clock, stateOf }: LockPorts): Promise<b
 }
 
 function heldText({ pid, host, at }: Holder): string {
-  return `process ${pid} on ${host} consolidates since ${new Date(at).toISOString()}`
+  return `process ${pid} on ${host} has been consolidating since ${new Date(at).toISOString()}`
 }

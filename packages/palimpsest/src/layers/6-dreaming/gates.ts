@@ -74,12 +74,12 @@ function restText(
 ): string | undefined {
   const how = '`palimpsest dream --now` tries again'
   if (ownFailures >= FAILURES_MAX)
-    return `${ownFailures} dreams of this session failed in a row: it begins no more. ${how}`
+    return `${ownFailures} dreams of this session failed in a row: it starts no more. ${how}`
   const rest = restMs(inRow)
   if (Math.abs(now - lastMs) >= rest) return undefined
   const failed = inRow === 1 ? 'the last one failed' : `the last ${inRow} failed`
   const hours = rest === HOUR_MS ? '1 hour' : `${rest / HOUR_MS} hours`
-  return `${failed}; it rests for ${hours}. ${how}`
+  return `${failed}; dreaming pauses for ${hours}. ${how}`
 }
 
 function shut(gate: Gate, reason: string): GateOutcome {

@@ -83,7 +83,7 @@ export type DreamOutcome = Spent &
 
 /** Name of the index file. */
 const INDEX = 'MEMORY'
-const WRITTEN_MEANWHILE = 'somebody wrote to the memories meanwhile; it is tried again at the next chance'
+const WRITTEN_MEANWHILE = 'the memories changed meanwhile; Palimpsest will try again at the next chance'
 
 export async function runDream(
   hold: Hold,
@@ -130,7 +130,7 @@ async function dream(
   if (verdict.kind === 'refused') return { ...verdict, kind: 'failed', ...spent }
   const { change, changed } = verdict
   if (isDry) return { kind: 'completed', changed, record: undefined, change, before, ...spent }
-  if (!(await hold.isOurs())) return { kind: 'failed', why: ['another process took it over'], ...spent }
+  if (!(await hold.isOurs())) return { kind: 'failed', why: ['another process took over'], ...spent }
   let isLate = false
   const record = await folder.change((files) => {
     isLate = !isSame(files, before)

@@ -4,7 +4,7 @@
 export const AGENTS_AT_ONCE_MAX = 16
 /** An agent of an agent of an agent: nobody can follow what is nested deeper. */
 export const AGENT_DEPTH_MAX = 3
-/** Requests of one agent: more than any piece of work should take. */
+/** Requests that one agent may make: more than any piece of work should take. */
 export const AGENT_ROUNDS_MAX = 100
 /** For one agent: tokens that the cache did not serve, and tokens of answers. */
 export const AGENT_TOKENS_MAX = 2_000_000

@@ -94,5 +94,5 @@ function toFailure(error: unknown, home: string): unknown {
   const full = `no room is left on the disk for ${path}. Free some space and try again`
   if ('errcode' in error && error.errcode === SQLITE_FULL)
     return new StorageError('disk-full', full, { cause: error })
-  return new StorageError('io', `cannot use ${path}: ${error.message}. It may be deleted`, { cause: error })
+  return new StorageError('io', `cannot use ${path}: ${error.message}. You may delete it`, { cause: error })
 }

@@ -146,7 +146,7 @@ function cannotListen(error: Error, host: string, port: number): UsageError {
     code === 'EADDRINUSE'
       ? 'another program listens there. Choose another port, or 0 for any'
       : code === 'EACCES'
-        ? 'it is not allowed. Choose a port from 1024 on'
+        ? 'it is not allowed. Choose port 1024 or higher'
         : 'check host and port'
   return new UsageError(`cannot listen on ${host}:${port}: ${cure}`, { cause: error })
 }

@@ -35,7 +35,7 @@ async function lastLineStart(handle: FileHandle, size: number): Promise<number> 
     if (size - to > LINE_BYTES_MAX)
       throw new StorageError(
         'not-a-transcript',
-        'the last line is longer than 256 MB, so it is no transcript. Name another file',
+        'the last line is longer than 256 MB, so this is not a transcript. Name another file',
       )
   }
   return 0

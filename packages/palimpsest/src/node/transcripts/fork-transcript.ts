@@ -39,7 +39,7 @@ export async function forkTranscript(options: ForkOptions): Promise<ForkedTransc
   } finally {
     await from.close()
   }
-  throw new UsageError(`session ${sessionId} exists already: choose another id for the fork`)
+  throw new UsageError(`session ${sessionId} already exists: choose another id for the fork`)
 }
 
 const CHUNK_BYTES = 1 << 22

@@ -86,7 +86,7 @@ async function openFile(options: TranscriptFileOptions, path: string, flags: num
   } catch (error) {
     const code = errorCode(error instanceof Error ? error.cause : undefined)
     if (code === 'EEXIST') {
-      throw new UsageError(`session ${options.sessionId} exists already: resume it, or choose another id`)
+      throw new UsageError(`session ${options.sessionId} already exists: resume it, or choose another id`)
     }
     if (code !== 'ENOENT') throw error
     const text = `there is no session ${options.sessionId} in ${dirname(path)}. "palimpsest sessions" lists them all`

@@ -36,7 +36,7 @@ export interface AiSdkOptions {
 
 const KEY_CURE = 'Check the key.'
 const REACH_CURE = 'Start the server there, or check the base URL.'
-const STREAM_CURE = 'Check the base URL: it mostly ends in /v1.'
+const STREAM_CURE = 'Check the base URL: it usually ends in /v1.'
 
 export function createAiSdkModel(options: AiSdkOptions): StreamModel {
   let sdk: Promise<CreateProvider> | undefined
@@ -120,6 +120,6 @@ function readRequest(body: JsonText): MessagesRequest {
   if (parsed.ok) return parsed.value
   throw new ProviderError(
     { kind: 'invalid-request', status: INVALID_STATUS },
-    `The request is not one: ${problemText(parsed.problem)}`,
+    `The request is not valid: ${problemText(parsed.problem)}`,
   )
 }

@@ -21,7 +21,7 @@ const STREAM_FAULTS: { readonly [name: string]: readonly ['bad-output' | 'transp
   ],
   AI_TypeValidationError: [
     'bad-output',
-    'The server sent a piece of an answer that chat completions do not have. Check the base URL.',
+    'The server sent a piece of an answer that is not a chat completion. Check the base URL.',
   ],
   AI_EmptyResponseBodyError: ['bad-output', 'The server sent an empty answer. Check the base URL.'],
 }

@@ -149,7 +149,7 @@ function stopReason({ finishReason }: Finish, calls: number): StopReason {
       return 'refusal'
     case 'error':
     case 'interrupted':
-      throw new ProviderError({ kind: 'transport' }, 'The server broke the answer off.')
+      throw new ProviderError({ kind: 'transport' }, 'The server broke off the answer.')
     case 'stop':
     case 'tool-calls':
     case 'other':

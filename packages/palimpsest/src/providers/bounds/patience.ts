@@ -45,7 +45,7 @@ export function createPatience(times: AnswerTimesWishes, outer: AbortSignal): Pa
   const progressed = after(
     stuckMsMax,
     'stalled',
-    `The provider only kept the connection alive for ${seconds(stuckMsMax)}; nothing of an answer came.`,
+    `The provider only kept the connection alive for ${seconds(stuckMsMax)}; no part of an answer came.`,
   )
   after(wholeMsMax, 'over-limit', `The answer was not complete after ${seconds(wholeMsMax)}.`)
   return {

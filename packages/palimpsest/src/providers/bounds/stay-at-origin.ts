@@ -46,10 +46,10 @@ function leadsAway(url: string, target: URL | null, status: number): ProviderErr
   const to =
     !target || target.origin === 'null' ? 'another address' : isElsewhere ? target.origin : 'another path'
   const cure = isElsewhere
-    ? 'If it belongs there, make that the base URL.'
+    ? 'If that is the right address, make it the base URL.'
     : 'Check the path of the base URL.'
   return new ProviderError(
     { kind: 'invalid-request', status },
-    `${from} answers with a redirect to ${to}, and the conversation is not sent on. ${cure}`,
+    `${from} answers with a redirect to ${to}, and Palimpsest does not send the conversation there. ${cure}`,
   )
 }

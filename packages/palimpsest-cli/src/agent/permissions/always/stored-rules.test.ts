@@ -79,9 +79,9 @@ test.each(['', '{', 'null', '[]', '{"allow":7}', '{"allow":[],"retired":7}'])(
     await writeFile(path, text)
     const { rules, notice } = await openStoredRules(home, '/work')
     expect(rules).toEqual([])
-    expect(notice).toMatch(/allowed\.json cannot be read .* Fix or delete it$/)
+    expect(notice).toMatch(/cannot read .*allowed\.json .* Fix or delete the file$/)
     await expect(storeRules(home, '/work', [given('Edit(./**)', '/work')])).rejects.toThrow(
-      'Fix or delete it',
+      'Fix or delete the file',
     )
     expect(await readFile(path, 'utf8')).toBe(text)
   },
@@ -148,7 +148,7 @@ test.each(BROAD)('%s of an earlier version does not hold, and the user is told o
   const opened = await openStoredRules(home, '/work')
   expect(opened.rules.map(({ text }) => text)).toEqual(['Bash(make)'])
   expect(opened.notice).toBe(
-    `what you once allowed here with "always" (${rule}) is too broad and no longer holds: you are asked again, unless you write it into "permissions.allow" of your settings or give it with --allowed-tools`,
+    `what you allowed here with "always" (${rule}) is too broad and no longer applies: Palimpsest asks again, unless you add it to "permissions.allow" in your settings or pass it with --allowed-tools`,
   )
   expect(await openStoredRules(home, '/work')).toEqual({ rules: opened.rules })
   expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({

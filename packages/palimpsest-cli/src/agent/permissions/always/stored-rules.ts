@@ -51,7 +51,7 @@ export async function openStoredRules(projectHome: string, cwd: string): Promise
 
 function retiredNotice(broad: readonly StoredRule[]): string {
   const texts = [...new Set(broad.map(({ rule }) => rule))].join(', ')
-  return `what you once allowed here with "always" (${texts}) is too broad and no longer holds: you are asked again, unless you write it into "permissions.allow" of your settings or give it with --allowed-tools`
+  return `what you allowed here with "always" (${texts}) is too broad and no longer applies: Palimpsest asks again, unless you add it to "permissions.allow" in your settings or pass it with --allowed-tools`
 }
 
 export async function storeRules(projectHome: string, cwd: string, rules: readonly Rule[]): Promise<void> {
@@ -102,7 +102,9 @@ async function waitForLock(projectHome: string, path: string): Promise<Lock> {
     } catch (error) {
       if (!(error instanceof StorageError) || error.failure !== 'locked') throw error
       if (performance.now() > end)
-        throw new Refusal(`another session has not finished writing its rules. If none runs, delete ${path}`)
+        throw new Refusal(
+          `another session has not finished writing its rules. If no other session is running, delete ${path}`,
+        )
     }
     await setTimeout(LOCK_PAUSE_MS)
   }
@@ -152,7 +154,7 @@ async function readRules(path: string): Promise<ReadRules> {
   try {
     const value: unknown = JSON.parse(await readPlainText(path))
     const { allow, retired = [] } = isJsonObject(value) ? value : {}
-    if (!Array.isArray(allow) || !Array.isArray(retired)) return unreadable(path, 'it holds no list "allow"')
+    if (!Array.isArray(allow) || !Array.isArray(retired)) return unreadable(path, 'it has no list "allow"')
     const kept = allow
       .filter(isStoredRule)
       .map((stored) => ({ ...stored, rule: SAID_NOW.get(stored.rule) ?? stored.rule }))
@@ -166,7 +168,7 @@ async function readRules(path: string): Promise<ReadRules> {
 }
 
 function unreadable(path: string, why: string): ReadRules {
-  const problem = `${path} cannot be read (${why}): no "always" of this project holds. Fix or delete it`
+  const problem = `cannot read ${path} (${why}), so no "always" rule of this project applies. Fix or delete the file`
   return { file: NO_RULES, problem }
 }
 

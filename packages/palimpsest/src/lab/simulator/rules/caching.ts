@@ -27,13 +27,13 @@ export const CACHING_RULES = {
   ),
   'cache-edits.reference': invalid(
     '{path}: cache_reference {reference} names no tool result of this conversation',
-    'capability of the simulator alone',
+    'only in the simulator',
     'unknown',
     { switch: 'cacheEdits' },
   ),
   'cache-edits.twice': invalid(
     '{path}: cache_reference {reference} is deleted twice',
-    'capability of the simulator alone',
+    'only in the simulator',
     'unknown',
     { switch: 'cacheEdits' },
   ),

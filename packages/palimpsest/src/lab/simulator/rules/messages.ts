@@ -118,7 +118,7 @@ export const MESSAGE_RULES = {
   ),
   'pairing.result-empty': invalid(
     '{path}.content: tool results must not be empty',
-    'the schema may be read so; recorded sessions sent `""` and were answered',
+    'the schema allows this reading; recorded sessions sent `""` and were answered',
     'unknown',
     {
       switch: 'emptyToolResult',
@@ -126,7 +126,7 @@ export const MESSAGE_RULES = {
   ),
   'pairing.result-text-empty': invalid(
     'messages: text content blocks must be non-empty',
-    'public error reports do not say where the block stood; recorded sessions sent `[{"type":"text","text":""}]` and were answered',
+    'public error reports do not say where the block was; recorded sessions sent `[{"type":"text","text":""}]` and were answered',
     'unknown',
     { switch: 'emptyResultText' },
   ),

@@ -26,7 +26,7 @@ import type { ServerAttempt } from './server-compaction.ts'
 const RESTORED_FILES_MAX = 5
 const RESTORED_FILE_TOKENS = 5_000
 const LARGER =
-  'There is nothing to gain: with what has to be shown again the conversation would be as long as it is.'
+  'There is nothing to gain: with what must be shown again, the conversation would be as long as it is now.'
 
 export interface Conclusion {
   readonly view: View
