@@ -10,8 +10,11 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const LIBRARY = 'packages/palimpsest/src'
 export const CLI = 'packages/palimpsest-cli/src'
 
+/** Specifier of a dynamic import that only a run can know. */
+export const COMPUTED = '(computed)'
+
 export interface Import {
-  /** As written. */
+  /** As written, or `COMPUTED`. */
   readonly specifier: string
   /** Path from the root, for files of the workspace. */
   readonly path?: string
@@ -41,7 +44,7 @@ export interface SourceInfo {
   readonly imports: readonly Import[]
   /** Of shipped files, as what they mention: nobody asks it of tests. */
   readonly functions: readonly FunctionSize[]
-  /** Free names and dotted pairs of names: `process`, `process.env`, `Math.random`, `new Date()`. */
+  /** Free names and dotted pairs of names: `process`, `process.env`, `Math.random`, `new Date()`, `Date as a value`. */
   readonly mentions: ReadonlySet<string>
   /** Members that are read of any value: `auto` of `a.auto`, of `a['auto']`, and of `const { auto } = a`. */
   readonly reads: ReadonlySet<string>
@@ -92,7 +95,7 @@ const NOT_ASKED: Omit<Tree, 'imports'> = {
 }
 
 /** In an expression or a type. */
-const IMPORTS_INSIDE = /\bimport\s*\(/
+const IMPORTS_INSIDE = /\bimport\s*[(/]/
 
 /** Without the syntax tree, which takes most of the time. */
 function importsAtTop(path: string, { requests }: SourceFile): Import[] {
@@ -113,12 +116,13 @@ function describeTree(path: string, source: SourceFile): Tree {
   const types: TypeSize[] = []
   let conditionalSpreads = 0
   const addFunction = functionsInto(functions, source.text)
+  const addMentions = mentionsInto(mentions)
   const addType = typesInto(types)
   walk(source.program, (node, field) => {
     const specifier = specifierOf(node)
     if (specifier !== undefined) imports.push(importOf(path, specifier, node))
     addFunction(node)
-    addMentions(mentions, node, field)
+    addMentions(node, field)
     for (const name of membersReadBy(node)) reads.add(name)
     addType(node)
     if (node.type === 'ObjectExpression')
@@ -141,12 +145,22 @@ function specifierOf(node: SyntaxNode): string | undefined {
     case 'ImportDeclaration':
     case 'ExportNamedDeclaration':
     case 'ExportAllDeclaration':
-    case 'ImportExpression':
     case 'TSImportType':
       return stringOf(childOf(node, 'source'), 'value')
+    case 'ImportExpression':
+      return plainText(bare(childOf(node, 'source'))) ?? COMPUTED
     default:
       return undefined
   }
+}
+
+/** Of a literal, or of a template that has no expression. */
+function plainText(node: SyntaxNode | undefined): string | undefined {
+  if (node?.type !== 'TemplateLiteral') return stringOf(node, 'value')
+  const [quasi, ...more] = childrenOf(node, 'quasis')
+  const value = quasi?.['value']
+  if (more.length > 0 || typeof value !== 'object' || value === null || !('cooked' in value)) return undefined
+  return typeof value.cooked === 'string' ? value.cooked : undefined
 }
 
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'])
@@ -200,22 +214,35 @@ function bare(node: SyntaxNode | undefined): SyntaxNode | undefined {
   return node?.type === 'ParenthesizedExpression' ? bare(childOf(node, 'expression')) : node
 }
 
-/** Fields that give a name, where the others mention one. */
-const NAMES = new Set<string | undefined>(['property', 'key', 'id', 'label'])
+/** Fields that give a name or a type, where the others mention a value. */
+const NAMES = new Set<string | undefined>(['property', 'key', 'id', 'label', 'typeName'])
 
-function addMentions(mentions: Set<string>, node: SyntaxNode, field: string | undefined): void {
-  if (isIdentifier(node)) {
-    if (!NAMES.has(field)) mentions.add(node.name)
-    return
-  }
-  const { object, callee } = node
-  if (node.type === 'MemberExpression' && isIdentifier(object)) {
-    const property = childOf(node, 'property')
-    const member = stringOf(property, 'name') ?? stringOf(property, 'value')
-    if (member !== undefined) mentions.add(`${object.name}.${member}`)
-  }
-  if (node.type === 'NewExpression' && isIdentifier(callee) && childrenOf(node, 'arguments').length === 0) {
-    mentions.add(`new ${callee.name}()`)
+/** Parts of them are pure: which part a file takes must be seen. */
+const PARTLY_PURE = new Set(['Date', 'Math'])
+
+function mentionsInto(mentions: Set<string>): (node: SyntaxNode, field: string | undefined) => void {
+  const seenThrough = new Set<SyntaxNode>()
+  return (node, field) => {
+    if (isIdentifier(node)) {
+      if (NAMES.has(field)) return
+      mentions.add(node.name)
+      if (PARTLY_PURE.has(node.name) && !seenThrough.has(node)) mentions.add(`${node.name} as a value`)
+      return
+    }
+    const { object, callee } = node
+    if (node.type === 'MemberExpression' && isIdentifier(object)) {
+      const property = childOf(node, 'property')
+      const isComputed = node['computed'] === true
+      const member = isComputed ? stringOf(property, 'value') : stringOf(property, 'name')
+      if (member === undefined) return
+      mentions.add(`${object.name}.${member}`)
+      seenThrough.add(object)
+    }
+    if (node.type === 'NewExpression' && isIdentifier(callee)) {
+      const [first] = childrenOf(node, 'arguments')
+      if (first?.type !== 'SpreadElement') seenThrough.add(callee)
+      if (!first) mentions.add(`new ${callee.name}()`)
+    }
   }
 }
 

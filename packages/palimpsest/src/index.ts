@@ -41,6 +41,7 @@ export { BUILT_IN_FLAGS, createFlags, explainFlag, findFlag, problemOfValue } fr
 export type { ExplainedFlag, Flags, FlagSource } from './flags/create-flags.ts'
 export { FLAGS } from './flags/flags.ts'
 export type { Flag, FlagValue } from './flags/flags.ts'
+export type { MemoryChange, MemoryFiles, MemoryRecord, PendingMemory } from './memory-files.ts'
 export type {
   AgentStore,
   Arbiter,
@@ -56,13 +57,9 @@ export type {
   Holder,
   KeptConversation,
   Mailbox,
-  MemoryChange,
-  MemoryFiles,
   MemoryFolder,
-  MemoryRecord,
   ModelEvent,
   ModelRequest,
-  PendingMemory,
   Ports,
   Restored,
   RestoreWish,
