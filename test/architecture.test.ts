@@ -211,6 +211,20 @@ const OF_OTHERS = [`${LIBRARY}/wire/request.ts#MessagesRequest`]
 /** A file of a layer that decides. */
 const PLAN = /^layers\/.*\/plan(-[^/]*)?$/
 
+/** What appends to a transcript: the first writes, under the others, which also fold. */
+const APPENDERS = ['appendAfter', 'appendTo', 'appendMessage']
+const APPENDER = `${LIBRARY}/situation/session.ts`
+/** The loop appends during a turn, the conversation between turns, the context for callers that own their history. */
+const APPENDING = ['loop', 'conversation', 'conversation/agent', 'context']
+/** Who else may have anything to do with appending, and why. */
+const APPENDING_TOO: readonly { readonly where: string; readonly reason: string }[] = [
+  { where: `${CLI}/agents/agent-setup.ts`, reason: 'begins the file of a fork with what it was forked from' },
+  { where: `${CLI}/stored/open-stored.ts`, reason: 'hands the file of a stored session on as a port' },
+  { where: `${LIBRARY}/loop/ask-or-recover.ts`, reason: 'its `append` is a step of the loop' },
+  { where: `${LIBRARY}/node/serving/serve.ts`, reason: 'its `append` adds a header' },
+  { where: `${LIBRARY}/node/transcripts/transcript-file.ts`, reason: 'is the file that is appended to' },
+]
+
 interface Violation {
   readonly rule: keyof typeof RULES
   readonly where: string
@@ -253,6 +267,7 @@ const RULES = {
   cycle: 'no file imports itself through others',
   judge: 'the measure of the replay and the digest of layer 2 share no code of their own',
   pure: 'the core has no clock, no randomness, no environment, no timers',
+  append: 'one function appends to transcripts; the loop, the conversation and the context call it',
   process: 'processes are started in one place, with an environment that holds no key',
   reading: 'files are read in one place, which opens plain files alone and never waits for a pipe',
   environment: 'only the main file of the CLI reads the environment and the arguments',
@@ -279,6 +294,10 @@ describe('the architecture', () => {
       (exception) => !violations.some((violation) => matches(exception, violation)),
     )
     expect(needless).toEqual([])
+    const others = APPENDING_TOO.filter(
+      ({ where }) => !sources.some((source) => source.path === where && appendsIn(source).length > 0),
+    )
+    expect(others).toEqual([])
   })
 
   test('every public path loads the gate first, and bundlers keep it', () => {
@@ -454,6 +473,31 @@ describe('the rules bite', () => {
       'export const x = ({ limits: { auto: at } }) => at',
       'fullness: packages/palimpsest/src/engine/a.ts',
     ],
+    [
+      'layers/4-compaction/a.ts',
+      "import { appendTo } from '../../situation/session.ts'",
+      'append: packages/palimpsest/src/layers/4-compaction/a.ts',
+    ],
+    [
+      'engine/a.ts',
+      "import * as session from '../situation/session.ts'",
+      'append: packages/palimpsest/src/engine/a.ts',
+    ],
+    [
+      'engine/a.ts',
+      "export { appendTo as x } from '../situation/session.ts'",
+      'append: packages/palimpsest/src/engine/a.ts',
+    ],
+    [
+      'conversation/a.ts',
+      'export const f = async () => await ports.transcript.append(entries)',
+      'append: packages/palimpsest/src/conversation/a.ts',
+    ],
+    [
+      'context/a.ts',
+      'export const f = ({ append }) => append(entries)',
+      'append: packages/palimpsest/src/context/a.ts',
+    ],
     ['node/session-manager.ts', '', 'name: packages/palimpsest/src/node/session-manager.ts'],
     ['wire/utils/a.ts', '', 'name: packages/palimpsest/src/wire/utils/a.ts'],
     ['wire/a.ts', lines(FILE_LINES_MAX + 1), 'file size: packages/palimpsest/src/wire/a.ts'],
@@ -485,6 +529,8 @@ describe('the rules bite', () => {
     ['engine/a.ts', 'export const x = ports.process'],
     ['engine/a.ts', 'export const x = (size) => ({ auto: size })'],
     ['situation/a.ts', 'export const x = (thresholds) => thresholds.auto'],
+    ['engine/a.ts', "import { placed } from '../situation/session.ts'"],
+    ['context/a.ts', "import { appendTo } from '../situation/session.ts'"],
     ['node/database.ts', ''],
   ])('not on %s with %j', (path, text) => {
     expect(brokenIn([[path, text]])).toEqual([])
@@ -568,6 +614,7 @@ function violationsOf(all: readonly SourceInfo[]): Violation[] {
     ...all.flatMap(nameOf),
     ...shipped.flatMap(computedOf),
     ...shipped.flatMap(purityOf),
+    ...shipped.flatMap(appendOf),
     ...cyclesOf(all),
     ...judgeOf(library),
   ]
@@ -740,6 +787,23 @@ function purityOf(source: SourceInfo): Violation[] {
       ? []
       : environment.map((name) => ({ rule: 'environment' as const, where, what: name }))),
   ]
+}
+
+function appendOf(source: SourceInfo): Violation[] {
+  if (APPENDING_TOO.some(({ where }) => where === source.path)) return []
+  return appendsIn(source).map((what) => ({ rule: 'append', where: source.path, what }))
+}
+
+/** What it has to do with appending and the rooms that append do not need to have. */
+function appendsIn({ path, imports, methods }: SourceInfo): readonly string[] {
+  const place = inside(path) ?? ''
+  if (path === APPENDER) return []
+  const taken = imports.flatMap((edge) =>
+    edge.path === APPENDER || edge.specifier === 'palimpsest/engine' ? edge.names : [],
+  )
+  const may = APPENDING.includes(partOf(place)) || isIndex(place)
+  const names = may ? [] : taken.filter((name) => APPENDERS.includes(name) || name === '*')
+  return [...names, ...(methods.has('append') ? ['.append()'] : [])]
 }
 
 function readingOf({ path, imports }: SourceInfo): Violation[] {

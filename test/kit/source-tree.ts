@@ -19,7 +19,7 @@ export interface Import {
   /** Path from the root, for files of the workspace. */
   readonly path?: string
   readonly typeOnly: boolean
-  /** What is taken from it, by the names it has there. */
+  /** What is taken from it, by the names it has there; `*` if that may be all. Of tests, static imports only. */
   readonly names: readonly string[]
 }
 
@@ -52,6 +52,8 @@ export interface SourceInfo {
   readonly types: readonly TypeSize[]
   /** `...(x && { … })` and `...(x ? { … } : {})` in objects: members that are there or not. */
   readonly conditionalSpreads: number
+  /** Names of the methods that it calls, or takes out of objects by a pattern. */
+  readonly methods: ReadonlySet<string>
 }
 
 export function readSources(): readonly SourceInfo[] {
@@ -90,6 +92,7 @@ const NOT_ASKED: Omit<Tree, 'imports'> = {
   functions: [],
   mentions: new Set(),
   reads: new Set(),
+  methods: new Set(),
   types: [],
   conditionalSpreads: 0,
 }
@@ -106,13 +109,17 @@ function targetOf(path: string, specifier: string): Pick<Import, 'path'> {
   return specifier.startsWith('.') ? { path: join(dirname(path), specifier) } : {}
 }
 
-type Tree = Pick<SourceInfo, 'imports' | 'functions' | 'mentions' | 'reads' | 'types' | 'conditionalSpreads'>
+type Tree = Pick<
+  SourceInfo,
+  'imports' | 'functions' | 'mentions' | 'reads' | 'methods' | 'types' | 'conditionalSpreads'
+>
 
 function describeTree(path: string, source: SourceFile): Tree {
   const imports: Import[] = []
   const functions: FunctionSize[] = []
   const mentions = new Set<string>()
   const reads = new Set<string>()
+  const methods = new Set<string>()
   const types: TypeSize[] = []
   let conditionalSpreads = 0
   const addFunction = functionsInto(functions, source.text)
@@ -124,20 +131,26 @@ function describeTree(path: string, source: SourceFile): Tree {
     addFunction(node)
     addMentions(node, field)
     for (const name of membersReadBy(node)) reads.add(name)
+    for (const name of methodsIn(node)) methods.add(name)
     addType(node)
     if (node.type === 'ObjectExpression')
       conditionalSpreads += childrenOf(node, 'properties').filter(isConditionalSpread).length
   })
-  return { imports, functions, mentions, reads, types, conditionalSpreads }
+  return { imports, functions, mentions, reads, methods, types, conditionalSpreads }
 }
 
 function importOf(path: string, specifier: string, node: SyntaxNode): Import {
   const typeOnly =
     node.type === 'TSImportType' || node['importKind'] === 'type' || node['exportKind'] === 'type'
-  const names = childrenOf(node, 'specifiers').flatMap(
-    (one) => stringOf(childOf(one, 'imported'), 'name') ?? [],
-  )
+  const specifiers = childrenOf(node, 'specifiers')
+  const names =
+    specifiers.length === 0 && node.type !== 'ImportDeclaration' ? ['*'] : specifiers.map(nameThere)
   return { specifier, typeOnly, names, ...targetOf(path, specifier) }
+}
+
+function nameThere(specifier: SyntaxNode): string {
+  const name = childOf(specifier, specifier.type === 'ExportSpecifier' ? 'local' : 'imported')
+  return stringOf(name, 'name') ?? stringOf(name, 'value') ?? '*'
 }
 
 function specifierOf(node: SyntaxNode): string | undefined {
@@ -231,9 +244,7 @@ function mentionsInto(mentions: Set<string>): (node: SyntaxNode, field: string |
     }
     const { object, callee } = node
     if (node.type === 'MemberExpression' && isIdentifier(object)) {
-      const property = childOf(node, 'property')
-      const isComputed = node['computed'] === true
-      const member = isComputed ? stringOf(property, 'value') : stringOf(property, 'name')
+      const member = memberOf(node, 'property')
       if (member === undefined) return
       mentions.add(`${object.name}.${member}`)
       seenThrough.add(object)
@@ -249,16 +260,24 @@ function mentionsInto(mentions: Set<string>): (node: SyntaxNode, field: string |
 function membersReadBy(node: SyntaxNode): readonly string[] {
   switch (node.type) {
     case 'MemberExpression':
-      return nameOrValue(childOf(node, 'property'))
+      return [memberOf(node, 'property') ?? []].flat()
     case 'ObjectPattern':
-      return childrenOf(node, 'properties').flatMap((one) => nameOrValue(childOf(one, 'key')))
+      return childrenOf(node, 'properties').flatMap((one) => memberOf(one, 'key') ?? [])
     default:
       return []
   }
 }
 
-function nameOrValue(node: SyntaxNode | undefined): readonly string[] {
-  return [stringOf(node, 'name') ?? stringOf(node, 'value') ?? []].flat()
+function methodsIn(node: SyntaxNode): readonly string[] {
+  if (node.type === 'ObjectPattern') return membersReadBy(node)
+  const callee = node.type === 'CallExpression' ? childOf(node, 'callee') : undefined
+  return callee ? membersReadBy(callee) : []
+}
+
+/** Undefined if only a run can know it. */
+function memberOf(node: SyntaxNode, field: string): string | undefined {
+  const name = childOf(node, field)
+  return node['computed'] === true ? plainText(name) : (stringOf(name, 'name') ?? stringOf(name, 'value'))
 }
 
 function isIdentifier(value: unknown): value is SyntaxNode & { name: string } {
