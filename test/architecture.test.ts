@@ -49,6 +49,11 @@ const HANDED = [
   'layers/4-compaction/compaction-',
 ]
 
+/** What a conversation shares with a context: what a caller may do with the view. */
+const ON_A_VIEW = ['change-view', 'compaction-outcome', 'describe-view'].map((name) => `context/${name}`)
+/** What both front doors take if the caller brings none. */
+const DEFAULTS = ['memory-store', 'one-by-one', 'runtime-clock'].map((name) => `context/library/${name}`)
+
 /**
  * Who may import whom, by part: the first folder or file under `src`, in `lab/` the second. A longer name allows only what begins with
  * it. Every part may import itself, but a layer is a part of its own.
@@ -76,22 +81,23 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   // Each layer by itself, over a list of messages.
   alone: [...BELOW, 'facts', 'layers'],
   // For callers that own their history: it shares with the loop how a model is asked and how an answer is taken, and hosts what runs beside.
-  context: [
+  context: [...ENGINE, 'facts', 'layers', 'loop', 'recall'],
+  // Its front door, with a clock and ids of its own.
+  'context/library': [...ENGINE, 'layers', 'loop', 'recall', 'context'],
+  loop: [...ENGINE, ...HANDED],
+  // It hosts what layers do beside the turns. Both it and a context let their callers change and describe the view.
+  conversation: [...ENGINE, 'layers', 'loop', 'recall', ...ON_A_VIEW],
+  // The front door: it has a clock and ids of its own, and takes a client of the SDK.
+  'conversation/agent': [
     ...ENGINE,
-    'facts',
     'layers',
     'loop',
     'recall',
-    'conversation/change-view',
-    'conversation/describe-view',
+    ...ON_A_VIEW,
+    ...DEFAULTS,
+    'conversation',
+    'providers/anthropic',
   ],
-  // Its front door, with a clock and ids of its own.
-  'context/library': [...ENGINE, 'layers', 'loop', 'recall', 'context', 'conversation/'],
-  loop: [...ENGINE, ...HANDED],
-  // It hosts what layers do beside the turns.
-  conversation: [...ENGINE, 'layers', 'loop', 'recall'],
-  // The front door: it has a clock and ids of its own, and takes a client of the SDK.
-  'conversation/agent': [...ENGINE, 'layers', 'loop', 'recall', 'conversation', 'providers/anthropic'],
   // Clients of others, managed: what they send and get goes through a context.
   wrap: [...FLOOR, 'ports', 'tokens/require-window', 'loop/answers/', 'context', 'context/library'],
   recall: [...FLOOR, 'ports', 'transcript'],
@@ -136,7 +142,7 @@ const LISTS: { readonly [part: string]: readonly string[] } = {
   tokens: ['situation'],
   engine: ['situation', 'request', 'accounts', 'background', 'layers'],
   loop: ['accounts', 'background', 'layers', 'engine'],
-  conversation: ['situation', 'drive'],
+  conversation: ['situation', 'drive', 'context'],
   node: ['node/recall-index'],
 }
 
@@ -415,6 +421,17 @@ describe('the rules bite', () => {
       'loop/a.ts',
       "import { x } from '../layers/4-compaction/compact.ts'",
       'direction: loop/a → layers/4-compaction/compact',
+    ],
+    [
+      'context/library/a.ts',
+      "import { x } from '../../conversation/agent/b.ts'",
+      'direction: context/library/a → conversation/agent/b',
+    ],
+    ['context/a.ts', "import { x } from '../conversation/b.ts'", 'direction: context/a → conversation/b'],
+    [
+      'conversation/a.ts',
+      "import { x } from '../context/prepare.ts'",
+      'direction: conversation/a → context/prepare',
     ],
     ['session/a.ts', '', 'direction: session/a'],
     [

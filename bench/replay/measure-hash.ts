@@ -91,7 +91,7 @@ export function measureHash(read: Read = readLibraryFile, files: readonly string
 }
 
 /**
- * The code without comments. Space counts as one space, or as one line break if it has any, and inside of literals as it is. A comment
+ * The code without comments. Space counts as one space, or as one line break if it has any, and in literals as it is. A comment
  * counts as the space that it takes.
  */
 function codeOf({ text, comments, program }: SourceFile): string {

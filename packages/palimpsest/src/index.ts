@@ -33,8 +33,8 @@ export type {
   SpawnResult,
   SpawnType,
 } from './conversation/agent/spawn.ts'
-export type { CompactionOutcome } from './conversation/compaction-outcome.ts'
-export { memoryStore } from './conversation/agent/memory-store.ts'
+export type { CompactionOutcome } from './context/compaction-outcome.ts'
+export { memoryStore } from './context/library/memory-store.ts'
 export { InvariantError, ProviderError, StorageError, UsageError } from './errors.ts'
 export type { ProviderFailure, SpendingLimit, StorageFailure } from './errors.ts'
 export { BUILT_IN_FLAGS, createFlags, explainFlag, findFlag, problemOfValue } from './flags/create-flags.ts'
