@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import {
   CLI,
+  COMPUTED,
   describeSource,
   LIBRARY,
   readSources,
@@ -26,7 +27,7 @@ const ENGINE_FILES_MAX = 15
 
 /** The core is compiled without Node and DOM; these are its parts. */
 const CORE = new Set(
-  'errors wire flags ports tokens ledger transcript facts situation request accounts background layers engine alone context loop recall conversation drive'.split(
+  'errors wire memory-files flags ports tokens ledger transcript facts situation request accounts background layers engine alone context loop recall conversation drive'.split(
     ' ',
   ),
 )
@@ -48,6 +49,11 @@ const HANDED = [
   'layers/4-compaction/compaction-',
 ]
 
+/** What a conversation shares with a context: what a caller may do with the view. */
+const ON_A_VIEW = ['change-view', 'compaction-outcome', 'describe-view'].map((name) => `context/${name}`)
+/** What both front doors take if the caller brings none. */
+const DEFAULTS = ['memory-store', 'one-by-one', 'runtime-clock'].map((name) => `context/library/${name}`)
+
 /**
  * Who may import whom, by part: the first folder or file under `src`, in `lab/` the second. A longer name allows only what begins with
  * it. Every part may import itself, but a layer is a part of its own.
@@ -57,9 +63,11 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   [GATE]: ['errors'],
   wire: [],
   drive: [],
+  // What a folder of memories holds, for the port and for those who plan.
+  'memory-files': ['wire'],
   flags: [],
   // A port that stores a transcript speaks of entries, and of their sums.
-  ports: [...FLOOR, 'flags', 'transcript/entry', 'transcript/totals'],
+  ports: [...FLOOR, 'flags', 'memory-files', 'transcript/entry', 'transcript/totals'],
   tokens: FLOOR,
   ledger: FLOOR,
   transcript: [...FLOOR, 'tokens/estimate'],
@@ -68,27 +76,28 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   request: [...MIDDLE, 'situation'],
   accounts: [...MIDDLE, 'situation', 'request'],
   background: [...MIDDLE, 'situation', 'request', 'accounts'],
-  layers: [...BELOW, 'facts'],
+  layers: [...BELOW, 'facts', 'memory-files'],
   engine: [...BELOW, 'facts', 'layers'],
   // Each layer by itself, over a list of messages.
   alone: [...BELOW, 'facts', 'layers'],
   // For callers that own their history: it shares with the loop how a model is asked and how an answer is taken, and hosts what runs beside.
-  context: [
+  context: [...ENGINE, 'facts', 'layers', 'loop', 'recall'],
+  // Its front door, with a clock and ids of its own.
+  'context/library': [...ENGINE, 'layers', 'loop', 'recall', 'context'],
+  loop: [...ENGINE, ...HANDED],
+  // It hosts what layers do beside the turns. Both it and a context let their callers change and describe the view.
+  conversation: [...ENGINE, 'layers', 'loop', 'recall', ...ON_A_VIEW],
+  // The front door: it has a clock and ids of its own, and takes a client of the SDK.
+  'conversation/agent': [
     ...ENGINE,
-    'facts',
     'layers',
     'loop',
     'recall',
-    'conversation/change-view',
-    'conversation/describe-view',
+    ...ON_A_VIEW,
+    ...DEFAULTS,
+    'conversation',
+    'providers/anthropic',
   ],
-  // Its front door, with a clock and ids of its own.
-  'context/library': [...ENGINE, 'layers', 'loop', 'recall', 'context', 'conversation/'],
-  loop: [...ENGINE, ...HANDED],
-  // It hosts what layers do beside the turns.
-  conversation: [...ENGINE, 'layers', 'loop', 'recall'],
-  // The front door: it has a clock and ids of its own, and takes a client of the SDK.
-  'conversation/agent': [...ENGINE, 'layers', 'loop', 'recall', 'conversation', 'providers/anthropic'],
   // Clients of others, managed: what they send and get goes through a context.
   wrap: [...FLOOR, 'ports', 'tokens/require-window', 'loop/answers/', 'context', 'context/library'],
   recall: [...FLOOR, 'ports', 'transcript'],
@@ -104,6 +113,7 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   node: [
     ...FLOOR,
     'ports',
+    'memory-files',
     ...LINES,
     'layers/5-memory/file-patch',
     'layers/5-memory/memory-name',
@@ -113,7 +123,15 @@ const MAY_IMPORT: { readonly [part: string]: readonly string[] } = {
   ],
   // Beside them it knows what entries say.
   'node/recall-index': [...FLOOR, 'ports', ...LINES, 'recall', 'node'],
-  index: [...ENGINE, 'context', 'context/library', 'loop', 'conversation', 'conversation/agent'],
+  index: [
+    ...ENGINE,
+    'memory-files',
+    'context',
+    'context/library',
+    'loop',
+    'conversation',
+    'conversation/agent',
+  ],
 }
 
 /** What the tests of a part may import beside that: to say what a layer left behind, they name it. */
@@ -124,7 +142,7 @@ const LISTS: { readonly [part: string]: readonly string[] } = {
   tokens: ['situation'],
   engine: ['situation', 'request', 'accounts', 'background', 'layers'],
   loop: ['accounts', 'background', 'layers', 'engine'],
-  conversation: ['situation', 'drive'],
+  conversation: ['situation', 'drive', 'context'],
   node: ['node/recall-index'],
 }
 
@@ -154,6 +172,9 @@ const IMPURE = [
   'Date.now',
   'new Date()',
   'Math.random',
+  // Under another name they would pass.
+  'Date as a value',
+  'Math as a value',
 ]
 
 /** The only file that starts processes. */
@@ -193,6 +214,23 @@ const LARGE_TYPES: { readonly [where: string]: number } = {
 /** Not ours: the fields of the Messages API. */
 const OF_OTHERS = [`${LIBRARY}/wire/request.ts#MessagesRequest`]
 
+/** A file of a layer that decides. */
+const PLAN = /^layers\/.*\/plan(-[^/]*)?$/
+
+/** What appends to a transcript: the first writes, under the others, which also fold. */
+const APPENDERS = ['appendAfter', 'appendTo', 'appendMessage']
+const APPENDER = `${LIBRARY}/situation/session.ts`
+/** The loop appends during a turn, the conversation between turns, the context for callers that own their history. */
+const APPENDING = ['loop', 'conversation', 'conversation/agent', 'context']
+/** Who else may have anything to do with appending, and why. */
+const APPENDING_TOO: readonly { readonly where: string; readonly reason: string }[] = [
+  { where: `${CLI}/agents/agent-setup.ts`, reason: 'begins the file of a fork with what it was forked from' },
+  { where: `${CLI}/stored/open-stored.ts`, reason: 'hands the file of a stored session on as a port' },
+  { where: `${LIBRARY}/loop/ask-or-recover.ts`, reason: 'its `append` is a step of the loop' },
+  { where: `${LIBRARY}/node/serving/serve.ts`, reason: 'its `append` adds a header' },
+  { where: `${LIBRARY}/node/transcripts/transcript-file.ts`, reason: 'is the file that is appended to' },
+]
+
 interface Violation {
   readonly rule: keyof typeof RULES
   readonly where: string
@@ -229,11 +267,13 @@ const RULES = {
   index:
     'an index is for callers outside: it lists its own folder and rooms below it, and nobody inside imports it',
   outside: 'the library imports no package; Node is for node/ alone',
+  computed: 'a dynamic import names its file, so that this test can follow it',
   cli: 'the CLI reaches the library through its public paths',
   faces: 'faces of a conversation never import each other, and what is below them imports none',
   cycle: 'no file imports itself through others',
   judge: 'the measure of the replay and the digest of layer 2 share no code of their own',
   pure: 'the core has no clock, no randomness, no environment, no timers',
+  append: 'one function appends to transcripts; the loop, the conversation and the context call it',
   process: 'processes are started in one place, with an environment that holds no key',
   reading: 'files are read in one place, which opens plain files alone and never waits for a pipe',
   environment: 'only the main file of the CLI reads the environment and the arguments',
@@ -260,6 +300,10 @@ describe('the architecture', () => {
       (exception) => !violations.some((violation) => matches(exception, violation)),
     )
     expect(needless).toEqual([])
+    const others = APPENDING_TOO.filter(
+      ({ where }) => !sources.some((source) => source.path === where && appendsIn(source).length > 0),
+    )
+    expect(others).toEqual([])
   })
 
   test('every public path loads the gate first, and bundlers keep it', () => {
@@ -350,6 +394,13 @@ describe('the rules bite', () => {
     ],
     [
       'lab/simulator/a.ts',
+      'const x = await import(`../../engine/b.ts`)',
+      'direction: lab/simulator/a → engine/b',
+    ],
+    ['wire/a.ts', 'const x = await import(`../${name}.ts`)', 'computed: packages/palimpsest/src/wire/a.ts'],
+    ['wire/a.ts', "const x = await import('../' + name)", 'computed: packages/palimpsest/src/wire/a.ts'],
+    [
+      'lab/simulator/a.ts',
       "import { x } from '../../providers/openai/b.ts'",
       'direction: lab/simulator/a → providers/openai/b',
     ],
@@ -371,6 +422,17 @@ describe('the rules bite', () => {
       "import { x } from '../layers/4-compaction/compact.ts'",
       'direction: loop/a → layers/4-compaction/compact',
     ],
+    [
+      'context/library/a.ts',
+      "import { x } from '../../conversation/agent/b.ts'",
+      'direction: context/library/a → conversation/agent/b',
+    ],
+    ['context/a.ts', "import { x } from '../conversation/b.ts'", 'direction: context/a → conversation/b'],
+    [
+      'conversation/a.ts',
+      "import { x } from '../context/prepare.ts'",
+      'direction: conversation/a → context/prepare',
+    ],
     ['session/a.ts', '', 'direction: session/a'],
     [
       'layers/1-tool-results/a.ts',
@@ -381,6 +443,11 @@ describe('the rules bite', () => {
       'layers/1-tool-results/plan.ts',
       "import type { P } from '../../ports.ts'",
       'plan: layers/1-tool-results/plan → ports',
+    ],
+    [
+      'layers/5-memory/rewrite/plan-change.ts',
+      "import type { P } from '../../../ports.ts'",
+      'plan: layers/5-memory/rewrite/plan-change → ports',
     ],
     ['ledger/a.ts', "import { x } from '../wire/index.ts'", 'index: ledger/a → wire/index'],
     ['ledger/index.ts', "export { x } from '../wire/a.ts'", 'index: ledger/index → wire/a'],
@@ -394,6 +461,11 @@ describe('the rules bite', () => {
     ],
     ['engine/a.ts', 'export const x = Date.now()', 'pure: packages/palimpsest/src/engine/a.ts'],
     ['engine/a.ts', 'export const x = new Date()', 'pure: packages/palimpsest/src/engine/a.ts'],
+    ['engine/a.ts', 'const D = Date; export const x = new D()', 'pure: packages/palimpsest/src/engine/a.ts'],
+    ['engine/a.ts', 'export const x = Date()', 'pure: packages/palimpsest/src/engine/a.ts'],
+    ['engine/a.ts', 'export const x = new Date(...none)', 'pure: packages/palimpsest/src/engine/a.ts'],
+    ['engine/a.ts', 'export const x = Date[name]()', 'pure: packages/palimpsest/src/engine/a.ts'],
+    ['engine/a.ts', 'const { random } = Math', 'pure: packages/palimpsest/src/engine/a.ts'],
     ['engine/a.ts', 'export const x = { setTimeout }', 'pure: packages/palimpsest/src/engine/a.ts'],
     ['engine/a.ts', 'export const x = Math.random', 'pure: packages/palimpsest/src/engine/a.ts'],
     ['node/a.ts', "export const x = process['env']", 'environment: packages/palimpsest/src/node/a.ts'],
@@ -417,6 +489,31 @@ describe('the rules bite', () => {
       'engine/a.ts',
       'export const x = ({ limits: { auto: at } }) => at',
       'fullness: packages/palimpsest/src/engine/a.ts',
+    ],
+    [
+      'layers/4-compaction/a.ts',
+      "import { appendTo } from '../../situation/session.ts'",
+      'append: packages/palimpsest/src/layers/4-compaction/a.ts',
+    ],
+    [
+      'engine/a.ts',
+      "import * as session from '../situation/session.ts'",
+      'append: packages/palimpsest/src/engine/a.ts',
+    ],
+    [
+      'engine/a.ts',
+      "export { appendTo as x } from '../situation/session.ts'",
+      'append: packages/palimpsest/src/engine/a.ts',
+    ],
+    [
+      'conversation/a.ts',
+      'export const f = async () => await ports.transcript.append(entries)',
+      'append: packages/palimpsest/src/conversation/a.ts',
+    ],
+    [
+      'context/a.ts',
+      'export const f = ({ append }) => append(entries)',
+      'append: packages/palimpsest/src/context/a.ts',
     ],
     ['node/session-manager.ts', '', 'name: packages/palimpsest/src/node/session-manager.ts'],
     ['wire/utils/a.ts', '', 'name: packages/palimpsest/src/wire/utils/a.ts'],
@@ -445,9 +542,12 @@ describe('the rules bite', () => {
     ['loop/a.test.ts', "import { x } from '../layers/2-micro-compaction/server-clearing.ts'"],
     ['lab/replay/a.ts', "import { x } from '../../layers/2-micro-compaction/stand-in.ts'"],
     ['engine/a.ts', 'export const x = (at: number) => new Date(at).toISOString()'],
+    ['engine/a.ts', 'export const x = (at: Date) => Date.parse(text) - Math.floor(at.getTime())'],
     ['engine/a.ts', 'export const x = ports.process'],
     ['engine/a.ts', 'export const x = (size) => ({ auto: size })'],
     ['situation/a.ts', 'export const x = (thresholds) => thresholds.auto'],
+    ['engine/a.ts', "import { placed } from '../situation/session.ts'"],
+    ['context/a.ts', "import { appendTo } from '../situation/session.ts'"],
     ['node/database.ts', ''],
   ])('not on %s with %j', (path, text) => {
     expect(brokenIn([[path, text]])).toEqual([])
@@ -529,7 +629,9 @@ function violationsOf(all: readonly SourceInfo[]): Violation[] {
     ...all.flatMap(sizeOf),
     ...foldersOf(shipped),
     ...all.flatMap(nameOf),
+    ...shipped.flatMap(computedOf),
     ...shipped.flatMap(purityOf),
+    ...shipped.flatMap(appendOf),
     ...cyclesOf(all),
     ...judgeOf(library),
   ]
@@ -583,7 +685,7 @@ function directionOf(source: SourceInfo): Violation[] {
     if (isIndex(from) && from !== 'index') {
       return [{ rule: 'index', where, what: `it does not list ${partOf(to)}` }]
     }
-    if (from.endsWith('/plan') && partOf(to) === 'ports') {
+    if (PLAN.test(from) && partOf(to) === 'ports') {
       return [{ rule: 'plan', where, what: 'ask for data, not for ports' }]
     }
     if (partOf(from) === 'layers' && partOf(to) === 'layers' && layerOf(from) !== layerOf(to)) {
@@ -610,6 +712,7 @@ function outsideOf(source: SourceInfo): Violation[] {
   const from = inside(source.path) ?? ''
   if (source.isTest) return []
   return source.imports.flatMap((edge): Violation[] => {
+    if (edge.specifier === COMPUTED) return []
     if (edge.path !== undefined && inside(edge.path) !== undefined) return []
     if (edge.specifier.startsWith('node:') && from.startsWith('node/')) return []
     // A provider is the adapter of an SDK, which is an optional peer.
@@ -617,6 +720,12 @@ function outsideOf(source: SourceInfo): Violation[] {
       return []
     return [{ rule: 'outside', where: `${from} → ${edge.specifier}`, what: 'the library stands alone' }]
   })
+}
+
+function computedOf({ path, imports }: SourceInfo): Violation[] {
+  return imports.flatMap(({ specifier }): Violation[] =>
+    specifier === COMPUTED ? [{ rule: 'computed', where: path, what: 'write its path out' }] : [],
+  )
 }
 
 function cliOf(source: SourceInfo): Violation[] {
@@ -695,6 +804,23 @@ function purityOf(source: SourceInfo): Violation[] {
       ? []
       : environment.map((name) => ({ rule: 'environment' as const, where, what: name }))),
   ]
+}
+
+function appendOf(source: SourceInfo): Violation[] {
+  if (APPENDING_TOO.some(({ where }) => where === source.path)) return []
+  return appendsIn(source).map((what) => ({ rule: 'append', where: source.path, what }))
+}
+
+/** What it has to do with appending and the rooms that append do not need to have. */
+function appendsIn({ path, imports, methods }: SourceInfo): readonly string[] {
+  const place = inside(path) ?? ''
+  if (path === APPENDER) return []
+  const taken = imports.flatMap((edge) =>
+    edge.path === APPENDER || edge.specifier === 'palimpsest/engine' ? edge.names : [],
+  )
+  const may = APPENDING.includes(partOf(place)) || isIndex(place)
+  const names = may ? [] : taken.filter((name) => APPENDERS.includes(name) || name === '*')
+  return [...names, ...(methods.has('append') ? ['.append()'] : [])]
 }
 
 function readingOf({ path, imports }: SourceInfo): Violation[] {

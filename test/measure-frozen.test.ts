@@ -3,27 +3,69 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { frozenHash, measureFiles, measureHash, readMeasureFile } from '../bench/replay/measure-hash.ts'
+import {
+  frozenHash,
+  importsOf,
+  isLeftOut,
+  LEFT_OUT,
+  measureFiles,
+  measureHash,
+  readLibraryFile,
+} from '../bench/replay/measure-hash.ts'
+import { LIBRARY, ROOT } from './kit/source-tree.ts'
 
-const REPLAY = join(import.meta.dirname, '../packages/palimpsest/src/lab/replay')
+const files = measureFiles()
 
 test('the measure of the replay is the frozen one; bench/replay/measure-hash.ts says how to change it', () => {
   expect(measureHash()).toBe(frozenHash())
 })
 
-test.each(measureFiles())('a changed line of %s is a changed measure, unless it is a comment', (changed) => {
-  const withLine =
-    (line: string) =>
-    (name: string): string =>
-      `${readMeasureFile(name)}${name === changed ? line : ''}`
-  expect(measureHash(withLine('void 0\n'))).not.toBe(measureHash())
-  expect(measureHash(withLine('/* a\n comment */ // and another\n'))).toBe(measureHash())
+test.each(files)('a changed line of %s is a changed measure, unless it is a comment', (changed) => {
+  const text = readLibraryFile(changed)
+  const frozen = measureHash(() => text, [changed])
+  expect(measureHash(() => `${text}void 0\n`, [changed])).not.toBe(frozen)
+  expect(measureHash(() => `${text}/* a\n comment */ // and another\n`, [changed])).toBe(frozen)
 })
 
-test('whoever of the replay works with the measure is frozen with it', () => {
-  const users = globSync('**/*.ts', { cwd: REPLAY })
-    .filter((name) => !name.endsWith('.test.ts') && name !== 'index.ts')
-    .filter((name) => /from '(?:\.\.?\/)+measure\//.test(readMeasureFile(name)))
-  expect(users.filter((name) => !measureFiles().includes(name))).toEqual([])
-  expect(users).toContain('track-sight.ts')
+test.each([
+  ['lab/replay/size-model.ts', 'HIDDEN_TOKENS_DEFAULT = 20_000', 'HIDDEN_TOKENS_DEFAULT = 40_000'],
+  ['lab/replay/run-strategy.ts', 'PLANS_MAX = 4', 'PLANS_MAX = 8'],
+  ['tokens/text-weights.ts', '0.', '1.'],
+])('what the measure imports is frozen with it: %s with %j', (changed, from, to) => {
+  expect(readLibraryFile(changed)).toContain(from)
+  const read = (name: string): string =>
+    name === changed ? readLibraryFile(name).replace(from, to) : readLibraryFile(name)
+  expect(measureHash(read)).not.toBe(measureHash())
 })
+
+test('every file of the replay is frozen or left out with a reason, and so is all that frozen files import', () => {
+  const replay = globSync('lab/replay/**/*.ts', { cwd: join(ROOT, LIBRARY) })
+  const imported = files.flatMap((name) => importsOf(name, readLibraryFile(name)))
+  const known = new Set(files)
+  const others = [...replay, ...imported].filter((name) => !known.has(name) && !name.endsWith('.test.ts'))
+  expect(others.filter((name) => !isLeftOut(name))).toEqual([])
+  const needless = LEFT_OUT.filter(({ place }) => !others.some((name) => name.startsWith(place)))
+  expect(needless).toEqual([])
+})
+
+test.each([
+  ['return x', 'return/*\n*/ x', 'a comment over two lines ends a statement'],
+  ['typeof x', 'typeofx', 'words that stand apart are two'],
+  ['`a `', '`a`', 'space in a template'],
+  ['`a \n b`', '`a\n b`', 'space at the end of a line of a template'],
+  ["'a  b'", "'a b'", 'space in a string'],
+  ["'/* a */'", "'/* b */'", 'what looks like a comment in a string'],
+])('%j and %j are two measures: %s', (one, other) => {
+  expect(hashOf(one)).not.toBe(hashOf(other))
+})
+
+test.each([
+  ['return x', 'return/* of it */x'],
+  ['f(\n  a,\n  b,\n)', 'f(\n  a, // first\n  // second\n\n  b,\n)'],
+])('%j and %j are one measure', (one, other) => {
+  expect(hashOf(one)).toBe(hashOf(other))
+})
+
+function hashOf(code: string): string {
+  return measureHash(() => `const f = () => {\n${code}\n}\n`, ['a.ts'])
+}

@@ -8,13 +8,8 @@ import { linesOf } from '../../packages/palimpsest/src/layers/5-memory/index-lin
 import { consolidateByRules } from '../../packages/palimpsest/src/layers/5-memory/rewrite/consolidate-by-rules.ts'
 import { judgeRewrite } from '../../packages/palimpsest/src/layers/5-memory/rewrite/judge-rewrite.ts'
 import { holds, storedMemories } from '../../packages/palimpsest/src/layers/5-memory/stored-memories.ts'
-import type {
-  ConsolidationRecord,
-  Holder,
-  MemoryFiles,
-  MemoryFolder,
-  MemoryRecord,
-} from '../../packages/palimpsest/src/ports.ts'
+import type { MemoryFiles, MemoryRecord } from '../../packages/palimpsest/src/memory-files.ts'
+import type { ConsolidationRecord, Holder, MemoryFolder } from '../../packages/palimpsest/src/ports.ts'
 import { makePatch } from '../../packages/palimpsest/src/layers/5-memory/file-patch.ts'
 
 // Ninety days, three sessions a day, on a clock of its own and a folder in memory: rules consolidate, as they do on the offline model.

@@ -10,13 +10,16 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const LIBRARY = 'packages/palimpsest/src'
 export const CLI = 'packages/palimpsest-cli/src'
 
+/** Specifier of a dynamic import that only a run can know. */
+export const COMPUTED = '(computed)'
+
 export interface Import {
-  /** As written. */
+  /** As written, or `COMPUTED`. */
   readonly specifier: string
   /** Path from the root, for files of the workspace. */
   readonly path?: string
   readonly typeOnly: boolean
-  /** What is taken from it, by the names it has there. */
+  /** What is taken from it, by the names it has there; `*` if that may be all. Of tests, static imports only. */
   readonly names: readonly string[]
 }
 
@@ -41,7 +44,7 @@ export interface SourceInfo {
   readonly imports: readonly Import[]
   /** Of shipped files, as what they mention: nobody asks it of tests. */
   readonly functions: readonly FunctionSize[]
-  /** Free names and dotted pairs of names: `process`, `process.env`, `Math.random`, `new Date()`. */
+  /** Free names and dotted pairs of names: `process`, `process.env`, `Math.random`, `new Date()`, `Date as a value`. */
   readonly mentions: ReadonlySet<string>
   /** Members that are read of any value: `auto` of `a.auto`, of `a['auto']`, and of `const { auto } = a`. */
   readonly reads: ReadonlySet<string>
@@ -49,6 +52,8 @@ export interface SourceInfo {
   readonly types: readonly TypeSize[]
   /** `...(x && { … })` and `...(x ? { … } : {})` in objects: members that are there or not. */
   readonly conditionalSpreads: number
+  /** Names of the methods that it calls, or takes out of objects by a pattern. */
+  readonly methods: ReadonlySet<string>
 }
 
 export function readSources(): readonly SourceInfo[] {
@@ -87,12 +92,13 @@ const NOT_ASKED: Omit<Tree, 'imports'> = {
   functions: [],
   mentions: new Set(),
   reads: new Set(),
+  methods: new Set(),
   types: [],
   conditionalSpreads: 0,
 }
 
 /** In an expression or a type. */
-const IMPORTS_INSIDE = /\bimport\s*\(/
+const IMPORTS_INSIDE = /\bimport\s*[(/]/
 
 /** Without the syntax tree, which takes most of the time. */
 function importsAtTop(path: string, { requests }: SourceFile): Import[] {
@@ -103,37 +109,48 @@ function targetOf(path: string, specifier: string): Pick<Import, 'path'> {
   return specifier.startsWith('.') ? { path: join(dirname(path), specifier) } : {}
 }
 
-type Tree = Pick<SourceInfo, 'imports' | 'functions' | 'mentions' | 'reads' | 'types' | 'conditionalSpreads'>
+type Tree = Pick<
+  SourceInfo,
+  'imports' | 'functions' | 'mentions' | 'reads' | 'methods' | 'types' | 'conditionalSpreads'
+>
 
 function describeTree(path: string, source: SourceFile): Tree {
   const imports: Import[] = []
   const functions: FunctionSize[] = []
   const mentions = new Set<string>()
   const reads = new Set<string>()
+  const methods = new Set<string>()
   const types: TypeSize[] = []
   let conditionalSpreads = 0
   const addFunction = functionsInto(functions, source.text)
+  const addMentions = mentionsInto(mentions)
   const addType = typesInto(types)
   walk(source.program, (node, field) => {
     const specifier = specifierOf(node)
     if (specifier !== undefined) imports.push(importOf(path, specifier, node))
     addFunction(node)
-    addMentions(mentions, node, field)
+    addMentions(node, field)
     for (const name of membersReadBy(node)) reads.add(name)
+    for (const name of methodsIn(node)) methods.add(name)
     addType(node)
     if (node.type === 'ObjectExpression')
       conditionalSpreads += childrenOf(node, 'properties').filter(isConditionalSpread).length
   })
-  return { imports, functions, mentions, reads, types, conditionalSpreads }
+  return { imports, functions, mentions, reads, methods, types, conditionalSpreads }
 }
 
 function importOf(path: string, specifier: string, node: SyntaxNode): Import {
   const typeOnly =
     node.type === 'TSImportType' || node['importKind'] === 'type' || node['exportKind'] === 'type'
-  const names = childrenOf(node, 'specifiers').flatMap(
-    (one) => stringOf(childOf(one, 'imported'), 'name') ?? [],
-  )
+  const specifiers = childrenOf(node, 'specifiers')
+  const names =
+    specifiers.length === 0 && node.type !== 'ImportDeclaration' ? ['*'] : specifiers.map(nameThere)
   return { specifier, typeOnly, names, ...targetOf(path, specifier) }
+}
+
+function nameThere(specifier: SyntaxNode): string {
+  const name = childOf(specifier, specifier.type === 'ExportSpecifier' ? 'local' : 'imported')
+  return stringOf(name, 'name') ?? stringOf(name, 'value') ?? '*'
 }
 
 function specifierOf(node: SyntaxNode): string | undefined {
@@ -141,12 +158,22 @@ function specifierOf(node: SyntaxNode): string | undefined {
     case 'ImportDeclaration':
     case 'ExportNamedDeclaration':
     case 'ExportAllDeclaration':
-    case 'ImportExpression':
     case 'TSImportType':
       return stringOf(childOf(node, 'source'), 'value')
+    case 'ImportExpression':
+      return plainText(bare(childOf(node, 'source'))) ?? COMPUTED
     default:
       return undefined
   }
+}
+
+/** Of a literal, or of a template that has no expression. */
+function plainText(node: SyntaxNode | undefined): string | undefined {
+  if (node?.type !== 'TemplateLiteral') return stringOf(node, 'value')
+  const [quasi, ...more] = childrenOf(node, 'quasis')
+  const value = quasi?.['value']
+  if (more.length > 0 || typeof value !== 'object' || value === null || !('cooked' in value)) return undefined
+  return typeof value.cooked === 'string' ? value.cooked : undefined
 }
 
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'])
@@ -200,38 +227,57 @@ function bare(node: SyntaxNode | undefined): SyntaxNode | undefined {
   return node?.type === 'ParenthesizedExpression' ? bare(childOf(node, 'expression')) : node
 }
 
-/** Fields that give a name, where the others mention one. */
-const NAMES = new Set<string | undefined>(['property', 'key', 'id', 'label'])
+/** Fields that give a name or a type, where the others mention a value. */
+const NAMES = new Set<string | undefined>(['property', 'key', 'id', 'label', 'typeName'])
 
-function addMentions(mentions: Set<string>, node: SyntaxNode, field: string | undefined): void {
-  if (isIdentifier(node)) {
-    if (!NAMES.has(field)) mentions.add(node.name)
-    return
-  }
-  const { object, callee } = node
-  if (node.type === 'MemberExpression' && isIdentifier(object)) {
-    const property = childOf(node, 'property')
-    const member = stringOf(property, 'name') ?? stringOf(property, 'value')
-    if (member !== undefined) mentions.add(`${object.name}.${member}`)
-  }
-  if (node.type === 'NewExpression' && isIdentifier(callee) && childrenOf(node, 'arguments').length === 0) {
-    mentions.add(`new ${callee.name}()`)
+/** Parts of them are pure: which part a file takes must be seen. */
+const PARTLY_PURE = new Set(['Date', 'Math'])
+
+function mentionsInto(mentions: Set<string>): (node: SyntaxNode, field: string | undefined) => void {
+  const seenThrough = new Set<SyntaxNode>()
+  return (node, field) => {
+    if (isIdentifier(node)) {
+      if (NAMES.has(field)) return
+      mentions.add(node.name)
+      if (PARTLY_PURE.has(node.name) && !seenThrough.has(node)) mentions.add(`${node.name} as a value`)
+      return
+    }
+    const { object, callee } = node
+    if (node.type === 'MemberExpression' && isIdentifier(object)) {
+      const member = memberOf(node, 'property')
+      if (member === undefined) return
+      mentions.add(`${object.name}.${member}`)
+      seenThrough.add(object)
+    }
+    if (node.type === 'NewExpression' && isIdentifier(callee)) {
+      const [first] = childrenOf(node, 'arguments')
+      if (first?.type !== 'SpreadElement') seenThrough.add(callee)
+      if (!first) mentions.add(`new ${callee.name}()`)
+    }
   }
 }
 
 function membersReadBy(node: SyntaxNode): readonly string[] {
   switch (node.type) {
     case 'MemberExpression':
-      return nameOrValue(childOf(node, 'property'))
+      return [memberOf(node, 'property') ?? []].flat()
     case 'ObjectPattern':
-      return childrenOf(node, 'properties').flatMap((one) => nameOrValue(childOf(one, 'key')))
+      return childrenOf(node, 'properties').flatMap((one) => memberOf(one, 'key') ?? [])
     default:
       return []
   }
 }
 
-function nameOrValue(node: SyntaxNode | undefined): readonly string[] {
-  return [stringOf(node, 'name') ?? stringOf(node, 'value') ?? []].flat()
+function methodsIn(node: SyntaxNode): readonly string[] {
+  if (node.type === 'ObjectPattern') return membersReadBy(node)
+  const callee = node.type === 'CallExpression' ? childOf(node, 'callee') : undefined
+  return callee ? membersReadBy(callee) : []
+}
+
+/** Undefined if only a run can know it. */
+function memberOf(node: SyntaxNode, field: string): string | undefined {
+  const name = childOf(node, field)
+  return node['computed'] === true ? plainText(name) : (stringOf(name, 'name') ?? stringOf(name, 'value'))
 }
 
 function isIdentifier(value: unknown): value is SyntaxNode & { name: string } {

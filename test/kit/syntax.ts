@@ -16,6 +16,14 @@ export interface SourceFile {
   readonly program: SyntaxNode
   /** Each `import` and `export` with `from`. Not those in expressions and types. */
   readonly requests: readonly ModuleRequest[]
+  /** Comments, in their order. */
+  readonly comments: readonly Span[]
+}
+
+/** From `start` to before `end`, in characters of the text. */
+export interface Span {
+  readonly start: number
+  readonly end: number
 }
 
 export interface ModuleRequest {
@@ -43,6 +51,9 @@ export function parseSource(path: string, text: string): SourceFile {
     },
     get requests() {
       return requestsIn(parsed.module)
+    },
+    get comments() {
+      return parsed.comments
     },
   }
 }

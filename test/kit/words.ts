@@ -34,7 +34,7 @@ export const AVOIDED: readonly AvoidedWord[] = [
 
 /** Texts that the model reads, and words that are looked for: bytes of requests and recognisers. Other words there are another matter. */
 export const NOT_FOR_USERS: readonly string[] = [
-  'packages/palimpsest/src/conversation/change-view.ts',
+  'packages/palimpsest/src/context/change-view.ts',
   'packages/palimpsest/src/facts/',
   'packages/palimpsest/src/lab/offline/',
   'packages/palimpsest/src/lab/simulator/context/compact.ts',

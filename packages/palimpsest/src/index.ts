@@ -33,14 +33,15 @@ export type {
   SpawnResult,
   SpawnType,
 } from './conversation/agent/spawn.ts'
-export type { CompactionOutcome } from './conversation/compaction-outcome.ts'
-export { memoryStore } from './conversation/agent/memory-store.ts'
+export type { CompactionOutcome } from './context/compaction-outcome.ts'
+export { memoryStore } from './context/library/memory-store.ts'
 export { InvariantError, ProviderError, StorageError, UsageError } from './errors.ts'
 export type { ProviderFailure, SpendingLimit, StorageFailure } from './errors.ts'
 export { BUILT_IN_FLAGS, createFlags, explainFlag, findFlag, problemOfValue } from './flags/create-flags.ts'
 export type { ExplainedFlag, Flags, FlagSource } from './flags/create-flags.ts'
 export { FLAGS } from './flags/flags.ts'
 export type { Flag, FlagValue } from './flags/flags.ts'
+export type { MemoryChange, MemoryFiles, MemoryRecord, PendingMemory } from './memory-files.ts'
 export type {
   AgentStore,
   Arbiter,
@@ -56,13 +57,9 @@ export type {
   Holder,
   KeptConversation,
   Mailbox,
-  MemoryChange,
-  MemoryFiles,
   MemoryFolder,
-  MemoryRecord,
   ModelEvent,
   ModelRequest,
-  PendingMemory,
   Ports,
   Restored,
   RestoreWish,

@@ -14,10 +14,10 @@ import {
   type ConversationSetup,
   type OpenedAgent,
 } from 'palimpsest/conversation'
-import { messageBody } from 'palimpsest/engine'
+import { appendTo, messageBody } from 'palimpsest/engine'
 import { createCostOf } from 'palimpsest/ledger'
 import { agentTranscriptPath, createTranscript, type TranscriptFile } from 'palimpsest/node'
-import { emptyView, viewOf, type Entry, type View } from 'palimpsest/transcript'
+import { emptyView, type View } from 'palimpsest/transcript'
 import { findModelFacts, parseModelName } from 'palimpsest/wire'
 
 import { renderFirstContext } from '../agent/instructions/render-context.ts'
@@ -107,16 +107,13 @@ async function openTranscriptOf(
     costOf: (entry) => (isCopying ? 0 : cost(entry)),
   })
   if (!fork) return { file, view: emptyView() }
-  const placeholders: Entry = {
-    ...fork.placeholders,
-    id: world.newId?.() ?? randomUUID(),
-    parent: fork.entries.at(-1)?.id ?? null,
-    at: world.now(),
-  }
-  const entries = [...fork.entries, placeholders]
-  await file.append(entries)
+  const { session: copy } = await appendTo(
+    { id: session.id, view: emptyView(fork.from) },
+    [...fork.entries, fork.placeholders],
+    { transcript: file, newId: () => world.newId?.() ?? randomUUID(), clock: world },
+  )
   isCopying = false
-  return { file, view: viewOf(entries, fork.from) }
+  return { file, view: copy.view }
 }
 
 interface Place {

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts'
-import { appendTo, messageBody, placed, type EntryBody } from '../situation/session.ts'
+import { appendAfter, appendTo, messageBody, type EntryBody } from '../situation/session.ts'
 import { titleBody } from '../situation/title.ts'
 import type { EditEntry, Entry, EntryId, MessageEntry, Origin, PrefixEntry } from '../transcript/entry.ts'
 import type { ThinkingPolicy } from '../transcript/settle.ts'
@@ -139,7 +139,7 @@ async function switchTo(
   const before = session.view
   const title = before.log.find((entry) => entry.kind === 'title')
   const marker = { kind: 'title', title: title?.title ?? '', firstPrompt: title?.firstPrompt ?? '' } as const
-  await ports.transcript.append(placed({ ...before, leaf }, [marker], ports))
+  await appendAfter(leaf, [marker], ports)
   const { entries, from } = await stored.history.load([])
   state.path = pathTo(target)
   // What we knew about the cache no longer holds.

@@ -7,7 +7,7 @@ export type { AgentOwn } from './agents/agent-setup.ts'
 export { isFullForAgents } from './agents/is-full-for-agents.ts'
 export { runAgent } from './agents/run-agent.ts'
 export type { AgentEnd, AgentRun, AgentWatch, OpenedAgent, Spent } from './agents/run-agent.ts'
-export { changeSession } from './change-view.ts'
+export { changeSession } from '../context/change-view.ts'
 export type {
   ChangeSetup,
   PinOutcome,
@@ -15,7 +15,7 @@ export type {
   RestoreOutcome,
   UndoOutcome,
   ViewChanges,
-} from './change-view.ts'
+} from '../context/change-view.ts'
 export type {
   ConversationCompaction,
   ConversationNotes,
@@ -24,8 +24,8 @@ export type {
   ConversationStart,
   Spending,
 } from './conversation-setup.ts'
-export { describeView } from './describe-view.ts'
-export type { Described, ViewDescription } from './describe-view.ts'
+export { describeView } from '../context/describe-view.ts'
+export type { Described, ViewDescription } from '../context/describe-view.ts'
 export { thresholdsInForce } from '../situation/after-undo.ts'
 export { drive, relay } from '../drive.ts'
 export { openConversation } from './open-conversation.ts'

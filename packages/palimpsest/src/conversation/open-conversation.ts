@@ -14,7 +14,13 @@ import { withBeside } from '../loop/with-beside.ts'
 import type { RunFork } from '../ports.ts'
 import { recallById } from '../recall/recall-by-id.ts'
 import type { Recalled } from '../recall/recalled.ts'
-import { appendMessage, appendTo, messageBody, type EntryBody, type Session } from '../situation/session.ts'
+import {
+  appendAfter,
+  appendMessage,
+  messageBody,
+  type EntryBody,
+  type Session,
+} from '../situation/session.ts'
 import { sizeOf, type Sizing } from '../situation/size-of.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { estimateText } from '../tokens/estimate.ts'
@@ -24,10 +30,10 @@ import { viewOf, type View } from '../transcript/view.ts'
 import type { Block } from '../wire/message.ts'
 import { begin } from './begin.ts'
 import { openBeside, type Beside } from './beside.ts'
-import { changesOf, type ViewChanges } from './change-view.ts'
+import { changesOf, type ViewChanges } from '../context/change-view.ts'
 import { compactionNow } from './compaction-now.ts'
 import type { ConversationSetup } from './conversation-setup.ts'
-import { describeView, type ViewDescription } from './describe-view.ts'
+import { describeView, type ViewDescription } from '../context/describe-view.ts'
 import { openForkPoint } from './switch-model.ts'
 import { situationNow, turnSetup } from './turn-setup.ts'
 
@@ -321,8 +327,7 @@ async function rewind(
   const { session } = state
   const title = session.view.log.find((entry) => entry.kind === 'title')
   const { title: text = '', firstPrompt = '' } = title ?? {}
-  const view = { ...session.view, leaf: message.parent }
-  await appendTo({ ...session, view }, [{ kind: 'title', title: text, firstPrompt }], ports)
+  await appendAfter(message.parent, [{ kind: 'title', title: text, firstPrompt }], ports)
   const { entries, from } = await history.load([])
   replaceSession({ ...session, view: viewOf(entries, from) }, state)
 }

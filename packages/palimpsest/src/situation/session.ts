@@ -1,10 +1,11 @@
 import type { Ports } from '../ports.ts'
-import type { Entry, MessageEntry, Origin } from '../transcript/entry.ts'
+import type { Entry, EntryId, MessageEntry, Origin } from '../transcript/entry.ts'
 import { copyView, step, type View } from '../transcript/view.ts'
 import type { JsonText } from '../wire/json.ts'
 import type { WireMessage } from '../wire/message.ts'
 
-// A session is a value: an id and the view of its transcript. One function appends; what it returns replaces what it was given.
+// A session is a value: an id and the view of its transcript. One function appends (`appendAfter`), under two that also fold: what they
+// return replaces what they were given.
 
 export interface Session {
   readonly id: string
@@ -23,7 +24,7 @@ export type AppendPorts = Pick<Ports, 'transcript' | 'newId'> & {
   readonly clock: Pick<Ports['clock'], 'now'>
 }
 
-/** A body. Its id is set if another one of the same batch names it. */
+/** A body. Its id is set if another one of the same batch names it. An entry that has its place already keeps it. */
 export type NamedBody<T extends Entry = Entry> = EntryBody<T> & { readonly id?: string }
 
 /** On disk first, then in view. Entries are chained to the newest one and to each other. */
@@ -32,11 +33,24 @@ export async function appendTo(
   bodies: readonly NamedBody[],
   ports: AppendPorts,
 ): Promise<Appended> {
-  const entries = placed(session.view, bodies, ports)
-  await ports.transcript.append(entries)
+  const entries = await appendAfter(session.view.leaf, bodies, ports)
   let view = session.view
   for (const entry of entries) view = step(view, entry)
   return { session: { ...session, view }, entries }
+}
+
+/**
+ * The one place that writes. After an entry that is not the newest, what is appended begins a branch, and the branch is then the newest: load
+ * the view again.
+ */
+export async function appendAfter(
+  leaf: EntryId | null,
+  bodies: readonly NamedBody[],
+  ports: AppendPorts,
+): Promise<readonly Entry[]> {
+  const entries = placed({ leaf }, bodies, ports)
+  await ports.transcript.append(entries)
+  return entries
 }
 
 /** The view as it would be afterwards. The given one stays as it is, and nothing is written. */
@@ -48,29 +62,34 @@ export function viewWith(view: View, bodies: readonly NamedBody[]): View {
   return after
 }
 
-/** Bodies as entries after the newest one. Nothing is written. */
+/** Bodies as entries after the newest one and after each other. Nothing is written. */
 export function placed(
-  view: View,
+  { leaf }: Pick<View, 'leaf'>,
   bodies: readonly NamedBody[],
   ports: Pick<AppendPorts, 'newId' | 'clock'>,
 ): readonly Entry[] {
-  let parent = view.leaf
+  let parent = leaf
   return bodies.map((body): Entry => {
-    const entry: Entry = { ...body, id: body.id ?? ports.newId(), parent, at: ports.clock.now() }
+    const entry: Entry = isPlaced(body)
+      ? body
+      : { ...body, id: body.id ?? ports.newId(), parent, at: ports.clock.now() }
     parent = entry.id
     return entry
   })
 }
 
-/** The same for one message, which is returned as an entry. */
+function isPlaced(body: NamedBody): body is Entry {
+  return 'id' in body && 'parent' in body && 'at' in body
+}
+
+/** As `appendTo`, for one message, which is returned as an entry. */
 export async function appendMessage(
   session: Session,
   body: EntryBody<MessageEntry>,
   ports: AppendPorts,
 ): Promise<{ readonly session: Session; readonly entry: MessageEntry }> {
   const entry: MessageEntry = { ...body, id: ports.newId(), parent: session.view.leaf, at: ports.clock.now() }
-  await ports.transcript.append([entry])
-  return { session: { ...session, view: step(session.view, entry) }, entry }
+  return { session: (await appendTo(session, [entry], ports)).session, entry }
 }
 
 /** A message as it will be sent, with its text rendered once. */

@@ -1,15 +1,10 @@
 import { meterModel } from '../../accounts/meter-model.ts'
-import { memoryStore } from '../../conversation/agent/memory-store.ts'
-import { oneByOne } from '../../conversation/agent/one-by-one.ts'
-import { RUNTIME_CLOCK } from '../../conversation/agent/runtime-clock.ts'
-import {
-  changesOf,
-  type PinOutcome,
-  type RestoreOutcome,
-  type UndoOutcome,
-} from '../../conversation/change-view.ts'
-import { compactionOutcome, type CompactionOutcome } from '../../conversation/compaction-outcome.ts'
-import { describeView, type ViewDescription } from '../../conversation/describe-view.ts'
+import { memoryStore } from './memory-store.ts'
+import { oneByOne } from './one-by-one.ts'
+import { RUNTIME_CLOCK } from './runtime-clock.ts'
+import { changesOf, type PinOutcome, type RestoreOutcome, type UndoOutcome } from '../change-view.ts'
+import { compactionOutcome, type CompactionOutcome } from '../compaction-outcome.ts'
+import { describeView, type ViewDescription } from '../describe-view.ts'
 import { UsageError } from '../../errors.ts'
 import { BUILT_IN_FLAGS, type Flags } from '../../flags/create-flags.ts'
 import { createCostOf } from '../../ledger/cost-of.ts'

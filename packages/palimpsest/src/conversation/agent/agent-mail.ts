@@ -3,7 +3,7 @@ import { UsageError } from '../../errors.ts'
 import { createLetters } from '../../layers/7-agents/mail/create-letters.ts'
 import { SUMMARY_CHARS_MAX, type Letter } from '../../layers/7-agents/mail/letter.ts'
 import type { History, Mailbox, TraceEvent } from '../../ports.ts'
-import { RUNTIME_CLOCK } from './runtime-clock.ts'
+import { RUNTIME_CLOCK } from '../../context/library/runtime-clock.ts'
 
 // The mail of an agent of the library: what it writes to others, and who hears what others wrote to it.
 

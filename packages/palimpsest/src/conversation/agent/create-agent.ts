@@ -16,7 +16,7 @@ import { requireModel } from '../../tokens/require-model.ts'
 import { requireWindow } from '../../tokens/require-window.ts'
 import { spentIn } from '../agents/run-agent.ts'
 import { agentSetup, forkPrefix } from '../agents/agent-setup.ts'
-import { compactionOutcome } from '../compaction-outcome.ts'
+import { compactionOutcome } from '../../context/compaction-outcome.ts'
 import type { ConversationSetup } from '../conversation-setup.ts'
 import { openConversation, type Conversation, type Said } from '../open-conversation.ts'
 import type { Agent, SendOptions } from './agent.ts'
@@ -32,8 +32,8 @@ import {
   type Children,
   type Family,
 } from './create-children.ts'
-import { memoryStore } from './memory-store.ts'
-import { oneByOne, type OneByOne } from './one-by-one.ts'
+import { memoryStore } from '../../context/library/memory-store.ts'
+import { oneByOne, type OneByOne } from '../../context/library/one-by-one.ts'
 import { ROUNDS_MAX, setupOf } from './open-agent.ts'
 import { openCopy, type Copied } from './open-copy.ts'
 

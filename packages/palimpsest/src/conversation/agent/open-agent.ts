@@ -14,7 +14,7 @@ import type { ConversationSetup, Spending } from '../conversation-setup.ts'
 import { outputTokensFor, requestPrefix } from '../request-prefix.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { extractionFor, openingWith } from './agent-memory.ts'
-import { RUNTIME_CLOCK } from './runtime-clock.ts'
+import { RUNTIME_CLOCK } from '../../context/library/runtime-clock.ts'
 
 /** More rounds than any turn should take. */
 export const ROUNDS_MAX = 200

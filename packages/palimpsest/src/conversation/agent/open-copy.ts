@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.ts'
 import { findForkStart } from '../../layers/7-agents/fork.ts'
 import { createCostOf } from '../../ledger/cost-of.ts'
 import type { AgentStore, KeptConversation, Ports } from '../../ports.ts'
-import type { EntryBody } from '../../situation/session.ts'
+import { appendAfter, type EntryBody } from '../../situation/session.ts'
 import type { Entry, EntryId, MessageEntry, TitleEntry } from '../../transcript/entry.ts'
 import type { Totals } from '../../transcript/totals.ts'
 import { viewOf, type View } from '../../transcript/view.ts'
@@ -36,7 +36,7 @@ export async function openCopy(
   const stored = await store.open(await store.fork(from.id), createCostOf())
   try {
     const cut = planCut(stored.entries, from)
-    if (cut) await stored.append([{ ...cut.body, id: newId(), parent: cut.parent, at: clock.now() }])
+    if (cut) await appendAfter(cut.parent, [cut.body], { transcript: stored, newId, clock })
     const loaded = cut ? await stored.history.load([]) : stored
     const view = viewOf(loaded.entries, loaded.from)
     const before = stored.totals()

@@ -1,3 +1,4 @@
+import { CHARS_PER_TOKEN } from '../../tokens/chars-per-token.ts'
 import { hashText } from '../../wire/hash.ts'
 import type { JsonObject, JsonText } from '../../wire/json.ts'
 import type { StreamEvent } from '../../wire/stream-event.ts'
@@ -13,8 +14,6 @@ export interface RequestFacts {
   readonly model: string
 }
 
-/** A rough estimate: this model has no vocabulary. */
-const CHARS_PER_TOKEN = 4
 /** Size of a delta, so that a screen shows the answer as it arrives. */
 const DELTA_CHARS = 400
 const ID_CHARS = 24
@@ -75,6 +74,7 @@ function toolId(id: string, index: number): string {
   return hashText(`${id} ${index}`).slice(0, ID_CHARS)
 }
 
+/** A rough count: this model has no vocabulary. */
 function countTokens(text: string): number {
   return Math.max(1, Math.ceil(text.length / CHARS_PER_TOKEN))
 }

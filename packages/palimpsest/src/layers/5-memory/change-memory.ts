@@ -1,4 +1,5 @@
-import type { Clock, MemoryAuthor, MemoryFolder, MemoryRecord, PendingMemory } from '../../ports.ts'
+import type { MemoryAuthor, MemoryRecord, PendingMemory } from '../../memory-files.ts'
+import type { Clock, MemoryFolder } from '../../ports.ts'
 import { oneLine } from './front-matter.ts'
 import { judgeProposal, secretText, type Proposal, type Situation, type Verdict } from './judge-proposal.ts'
 import { toMemoryName } from './memory-name.ts'

@@ -1,4 +1,4 @@
-import type { MemoryFiles, MemoryRecord } from '../../ports.ts'
+import type { MemoryFiles, MemoryRecord } from '../../memory-files.ts'
 import { INDEX_BYTES_MAX, INDEX_LINE_CHARS_MAX, INDEX_LINES_MAX, linesOf, pointedTo } from './index-lines.ts'
 import { memoryText, type Memory } from './memory.ts'
 import { undoneIds } from './plan-undo.ts'

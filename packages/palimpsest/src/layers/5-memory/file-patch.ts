@@ -1,5 +1,5 @@
 import { hashText, type Hash } from '../../wire/hash.ts'
-import type { FilePatch } from '../../ports.ts'
+import type { FilePatch } from '../../memory-files.ts'
 
 // What a change did to one file, so that it can be repeated after a crash, shown, and undone to the byte.
 

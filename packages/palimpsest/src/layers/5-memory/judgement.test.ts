@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import type { MemoryFiles } from '../../ports.ts'
+import type { MemoryFiles } from '../../memory-files.ts'
 import type { Evidence } from './evidence.ts'
 import { judgeProposal, type Proposal, type Situation } from './judge-proposal.ts'
 import { planMemory } from './plan-change.ts'

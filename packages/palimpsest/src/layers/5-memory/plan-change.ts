@@ -1,4 +1,4 @@
-import type { MemoryAuthor, MemoryChange, MemoryFiles } from '../../ports.ts'
+import type { MemoryAuthor, MemoryChange, MemoryFiles } from '../../memory-files.ts'
 import { oneLine, printMemory } from './front-matter.ts'
 import { updateIndex } from './index-lines.ts'
 import { freeName, isMemoryName, toMemoryName } from './memory-name.ts'

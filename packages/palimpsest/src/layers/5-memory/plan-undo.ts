@@ -1,4 +1,4 @@
-import type { FilePatch, MemoryChange, MemoryFiles, MemoryRecord } from '../../ports.ts'
+import type { FilePatch, MemoryChange, MemoryFiles, MemoryRecord } from '../../memory-files.ts'
 import { revertPatch, type FileText } from './file-patch.ts'
 import { updateIndex } from './index-lines.ts'
 import { storedMemories } from './stored-memories.ts'

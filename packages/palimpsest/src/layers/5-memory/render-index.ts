@@ -1,4 +1,4 @@
-import type { MemoryFiles } from '../../ports.ts'
+import type { MemoryFiles } from '../../memory-files.ts'
 import { ageInWords } from './age-in-words.ts'
 import { INDEX_BYTES_MAX, INDEX_LINES_MAX, linesOf, pointedTo } from './index-lines.ts'
 import type { Memory } from './memory.ts'

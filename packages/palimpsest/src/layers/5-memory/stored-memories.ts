@@ -1,4 +1,4 @@
-import type { MemoryFiles } from '../../ports.ts'
+import type { MemoryFiles } from '../../memory-files.ts'
 import { parseMemory } from './front-matter.ts'
 import type { Memory } from './memory.ts'
 

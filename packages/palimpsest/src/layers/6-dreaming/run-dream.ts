@@ -1,4 +1,5 @@
-import type { Clock, MemoryChange, MemoryFiles, MemoryFolder, MemoryRecord, TraceEvent } from '../../ports.ts'
+import type { MemoryChange, MemoryFiles, MemoryRecord } from '../../memory-files.ts'
+import type { Clock, MemoryFolder, TraceEvent } from '../../ports.ts'
 import type { Hold } from './consolidation-lock.ts'
 
 // One consolidation, from a copy of the files to their replacement. Whatever goes wrong, nothing has changed, and the time of the last one

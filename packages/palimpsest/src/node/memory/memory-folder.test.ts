@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import { tempProject } from '../../../../../test/kit/temp-home.ts'
-import type { MemoryChange, MemoryFiles, MemoryFolder } from '../../ports.ts'
+import type { MemoryChange, MemoryFiles } from '../../memory-files.ts'
+import type { MemoryFolder } from '../../ports.ts'
 import { createMemoryFolder } from './memory-folder.ts'
 
 async function tempMemory() {

@@ -1,7 +1,7 @@
 import { readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError } from '../../errors.ts'
-import type { FilePatch, MemoryAuthor, MemoryRecord } from '../../ports.ts'
+import type { FilePatch, MemoryAuthor, MemoryRecord } from '../../memory-files.ts'
 import { isJsonObject, parseJsonObject, type JsonObject } from '../../wire/json.ts'
 import { createExclusively, syncFolder } from '../files/atomic-write.ts'
 import { makeFolder, requireInside } from '../files/inside-home.ts'

@@ -9,7 +9,7 @@ import { cases } from '../../../../../test/kit/cases.ts'
 import { childFile } from '../../../../../test/kit/child.ts'
 import { tempProject } from '../../../../../test/kit/temp-home.ts'
 import { applyPatch } from '../../layers/5-memory/file-patch.ts'
-import type { FilePatch } from '../../ports.ts'
+import type { FilePatch } from '../../memory-files.ts'
 import { createMemoryFolder } from './memory-folder.ts'
 
 const CHILD = childFile('rememberer')

@@ -1,5 +1,5 @@
 import { distinctiveWords } from '../../../facts/distinctive-words.ts'
-import type { MemoryFiles, MemoryRecord } from '../../../ports.ts'
+import type { MemoryFiles, MemoryRecord } from '../../../memory-files.ts'
 import { printMemory } from '../front-matter.ts'
 import { memoryText, type Memory, type MemorySource } from '../memory.ts'
 import { mayEnd, trustRank } from '../plan-change.ts'

@@ -1,4 +1,4 @@
-import type { MemoryRecord } from '../../../ports.ts'
+import type { MemoryRecord } from '../../../memory-files.ts'
 import type { Memory } from '../memory.ts'
 import { undoneIds } from '../plan-undo.ts'
 import { holds } from '../stored-memories.ts'

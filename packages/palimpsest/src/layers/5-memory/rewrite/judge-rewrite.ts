@@ -1,4 +1,4 @@
-import type { MemoryChange, MemoryFiles, MemoryRecord } from '../../../ports.ts'
+import type { MemoryChange, MemoryFiles, MemoryRecord } from '../../../memory-files.ts'
 import { printMemory } from '../front-matter.ts'
 import { INDEX_BYTES_MAX, INDEX_LINE_CHARS_MAX, INDEX_LINES_MAX, linesOf, pointedTo } from '../index-lines.ts'
 import { isMemoryName } from '../memory-name.ts'

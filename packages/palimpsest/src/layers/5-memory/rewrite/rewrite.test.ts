@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { MemoryFiles, MemoryRecord } from '../../../ports.ts'
+import type { MemoryFiles, MemoryRecord } from '../../../memory-files.ts'
 import { makePatch } from '../file-patch.ts'
 import { printMemory } from '../front-matter.ts'
 import type { Memory } from '../memory.ts'

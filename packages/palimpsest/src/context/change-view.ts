@@ -1,6 +1,7 @@
 import type { History } from '../ports.ts'
 import { messageText } from '../recall/entry-text.ts'
 import {
+  appendAfter,
   appendTo,
   messageBody,
   placed,
@@ -187,7 +188,7 @@ async function tryWith(
   const view = viewOf(chain, from)
   const size = { tokens: sizeOf(view, sizing), limitTokens: thresholds.blocking }
   if (size.tokens >= size.limitTokens) return { kind: 'too-large', ...size }
-  await ports.transcript.append(entries)
+  await appendAfter(session.view.leaf, entries, ports)
   return { kind: 'fits', ...size, entries, view }
 }
 
