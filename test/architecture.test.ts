@@ -218,7 +218,7 @@ const OF_OTHERS = [`${LIBRARY}/wire/request.ts#MessagesRequest`]
 const PLAN = /^layers\/.*\/plan(-[^/]*)?$/
 
 /** What appends to a transcript: the first writes, under the others, which also fold. */
-const APPENDERS = ['appendAfter', 'appendTo', 'appendMessage']
+const APPENDERS = ['appendEntries', 'appendAfter', 'appendTo', 'appendMessage']
 const APPENDER = `${LIBRARY}/situation/session.ts`
 /** The loop appends during a turn, the conversation between turns, the context for callers that own their history. */
 const APPENDING = ['loop', 'conversation', 'conversation/agent', 'context']

@@ -5,12 +5,47 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { cases } from '../kit/cases.ts'
-import { blocksOf, ownerPlays, playOwner, type OwnerRound } from '../kit/owner-history.ts'
+import {
+  blocksOf,
+  ownerPlays,
+  playOwner,
+  type OwnerPlay,
+  type OwnerRound,
+  type OwnerStep,
+} from '../kit/owner-history.ts'
 
 // Histories that their owner edits in every way, in a window that has room for them and in one that has not.
 
 const RUNS = cases(25, 20_000)
 const TIMEOUT_MS = 60_000 + RUNS.numRuns * 400
+
+const answer = { form: 'text', size: 20, keepsThinking: false } as const
+const play = (earlier: number, ...steps: readonly OwnerStep[]): OwnerPlay => ({
+  earlier,
+  window: 10_000,
+  model: 'claude-sonnet-5-5',
+  steps,
+})
+
+/** What was found by chance and would rarely be found again. */
+const ONCE_WRONG: readonly OwnerPlay[] = [
+  // Returns to before an answer whose request stored a result: the result stays stored.
+  play(
+    13,
+    { kind: 'pause', answer: { form: 'call', size: 3_000, keepsThinking: false } },
+    { kind: 'odd', form: 'split results', answer },
+    { kind: 'fork', at: 1, answer },
+    { kind: 'return', answer },
+  ),
+  // Goes back to exactly what a compaction removed: its summary stands for it here too.
+  play(
+    12,
+    { kind: 'odd', form: 'split results', answer },
+    { kind: 'ask-again', answer },
+    { kind: 'odd', form: 'blank message', answer },
+    { kind: 'return', answer },
+  ),
+]
 
 test(
   'whatever its owner does with a history, the request is valid, says what the history says, and keeps the longest prefix',
@@ -32,7 +67,7 @@ test(
           for (const kind of done) seen.set(kind, (seen.get(kind) ?? 0) + 1)
         }
       }),
-      RUNS,
+      { ...RUNS, examples: ONCE_WRONG.map((play): [OwnerPlay] => [play]) },
     )
     // The generator must bring all of it about.
     const kinds = [

@@ -14,10 +14,10 @@ import {
   type ConversationSetup,
   type OpenedAgent,
 } from 'palimpsest/conversation'
-import { appendTo, messageBody } from 'palimpsest/engine'
+import { appendEntries, messageBody, placed } from 'palimpsest/engine'
 import { createCostOf } from 'palimpsest/ledger'
 import { agentTranscriptPath, createTranscript, type TranscriptFile } from 'palimpsest/node'
-import { emptyView, type View } from 'palimpsest/transcript'
+import { emptyView, viewOf, type View } from 'palimpsest/transcript'
 import { findModelFacts, parseModelName } from 'palimpsest/wire'
 
 import { renderFirstContext } from '../agent/instructions/render-context.ts'
@@ -107,13 +107,12 @@ async function openTranscriptOf(
     costOf: (entry) => (isCopying ? 0 : cost(entry)),
   })
   if (!fork) return { file, view: emptyView() }
-  const { session: copy } = await appendTo(
-    { id: session.id, view: emptyView(fork.from) },
-    [...fork.entries, fork.placeholders],
-    { transcript: file, newId: () => world.newId?.() ?? randomUUID(), clock: world },
-  )
+  const ids = { newId: () => world.newId?.() ?? randomUUID(), clock: world }
+  const leaf = fork.entries.at(-1)?.id ?? null
+  const entries = [...fork.entries, ...placed({ leaf }, [fork.placeholders], ids)]
+  await appendEntries(entries, { transcript: file })
   isCopying = false
-  return { file, view: copy.view }
+  return { file, view: viewOf(entries, fork.from) }
 }
 
 interface Place {

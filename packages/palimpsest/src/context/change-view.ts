@@ -1,7 +1,7 @@
 import type { History } from '../ports.ts'
 import { messageText } from '../recall/entry-text.ts'
 import {
-  appendAfter,
+  appendEntries,
   appendTo,
   messageBody,
   placed,
@@ -188,7 +188,7 @@ async function tryWith(
   const view = viewOf(chain, from)
   const size = { tokens: sizeOf(view, sizing), limitTokens: thresholds.blocking }
   if (size.tokens >= size.limitTokens) return { kind: 'too-large', ...size }
-  await appendAfter(session.view.leaf, entries, ports)
+  await appendEntries(entries, ports)
   return { kind: 'fits', ...size, entries, view }
 }
 

@@ -49,8 +49,12 @@ export async function followHistory(
   const { setup, prefix } = following
   const { known } = state
   const { kept, regained, added, marks, same } = await reconciled(state, messages, following)
+  const change = changeOf(state.path.slice(kept + 1), regained, added)
+  const returned = added.length > 0 ? newestAfter(regained.at(-1)) : undefined
+  // An owner who returns and then says something else continues what he left there: its decisions count, not those made in between.
+  if (returned) await switchTo(state, returned, returned.leaf, setup)
   const { path, session } = state
-  const left = path.slice(kept + 1)
+  const left = path.slice((returned ? kept + regained.length : kept) + 1)
   const bodies = added.map((seen, i) => ownerBody(seen.object, kept + regained.length + i))
   const target = regained.at(-1) ?? path[kept]
   const leaf = regained.length === 0 ? leafBefore(target, bodies[0], session.view) : undefined
@@ -62,7 +66,13 @@ export async function followHistory(
   if (isBranch) await keepStandIns(state, entries, { view: session.view, left }, setup)
   state.known = knownAs(known, messages, same, marks)
   const ids = new Set(entries.map(({ id }) => id))
-  return { change: changeOf(left, regained, added), from: kept, added: ids, marks }
+  return { change, from: kept, added: ids, marks }
+}
+
+/** The newest of what once came after a message; undefined if nothing did. */
+function newestAfter(node: OwnerNode | undefined): OwnerNode | undefined {
+  const next = node && [...node.children.values()].at(-1)
+  return next && (newestAfter(next) ?? next)
 }
 
 /** An owner who keeps an answer without its thinking keeps that answer: what was left out leaves the view, and nothing else changes. */

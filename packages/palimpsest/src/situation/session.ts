@@ -4,8 +4,8 @@ import { copyView, step, type View } from '../transcript/view.ts'
 import type { JsonText } from '../wire/json.ts'
 import type { WireMessage } from '../wire/message.ts'
 
-// A session is a value: an id and the view of its transcript. One function appends (`appendAfter`), under two that also fold: what they
-// return replaces what they were given.
+// A session is a value: an id and the view of its transcript. One function appends (`appendEntries`), under others that also place and
+// fold: what they return replaces what they were given.
 
 export interface Session {
   readonly id: string
@@ -24,7 +24,7 @@ export type AppendPorts = Pick<Ports, 'transcript' | 'newId'> & {
   readonly clock: Pick<Ports['clock'], 'now'>
 }
 
-/** A body. Its id is set if another one of the same batch names it. An entry that has its place already keeps it. */
+/** A body. Its id is set if another one of the same batch names it. */
 export type NamedBody<T extends Entry = Entry> = EntryBody<T> & { readonly id?: string }
 
 /** On disk first, then in view. Entries are chained to the newest one and to each other. */
@@ -39,18 +39,22 @@ export async function appendTo(
   return { session: { ...session, view }, entries }
 }
 
-/**
- * The one place that writes. After an entry that is not the newest, what is appended begins a branch, and the branch is then the newest: load
- * the view again.
- */
+/** The one place that writes: entries that have their ids and parents. */
+export async function appendEntries(
+  entries: readonly Entry[],
+  { transcript }: Pick<AppendPorts, 'transcript'>,
+): Promise<readonly Entry[]> {
+  await transcript.append(entries)
+  return entries
+}
+
+/** After an entry that is not the newest, what is appended begins a branch, and the branch is then the newest: load the view again. */
 export async function appendAfter(
   leaf: EntryId | null,
   bodies: readonly NamedBody[],
   ports: AppendPorts,
 ): Promise<readonly Entry[]> {
-  const entries = placed({ leaf }, bodies, ports)
-  await ports.transcript.append(entries)
-  return entries
+  return await appendEntries(placed({ leaf }, bodies, ports), ports)
 }
 
 /** The view as it would be afterwards. The given one stays as it is, and nothing is written. */
@@ -70,16 +74,10 @@ export function placed(
 ): readonly Entry[] {
   let parent = leaf
   return bodies.map((body): Entry => {
-    const entry: Entry = isPlaced(body)
-      ? body
-      : { ...body, id: body.id ?? ports.newId(), parent, at: ports.clock.now() }
+    const entry: Entry = { ...body, id: body.id ?? ports.newId(), parent, at: ports.clock.now() }
     parent = entry.id
     return entry
   })
-}
-
-function isPlaced(body: NamedBody): body is Entry {
-  return 'id' in body && 'parent' in body && 'at' in body
 }
 
 /** As `appendTo`, for one message, which is returned as an entry. */
@@ -89,7 +87,8 @@ export async function appendMessage(
   ports: AppendPorts,
 ): Promise<{ readonly session: Session; readonly entry: MessageEntry }> {
   const entry: MessageEntry = { ...body, id: ports.newId(), parent: session.view.leaf, at: ports.clock.now() }
-  return { session: (await appendTo(session, [entry], ports)).session, entry }
+  await appendEntries([entry], ports)
+  return { session: { ...session, view: step(session.view, entry) }, entry }
 }
 
 /** A message as it will be sent, with its text rendered once. */
