@@ -44,7 +44,7 @@ export const COMMAND_TEXTS: { readonly [command: string]: CommandText } = {
       'add-dir': ['DIR', 'another folder that the agent may read and change'],
       continue: 'resume the session used last in this folder',
       resume: ['[ID|FILE]', 'resume this session; on a terminal, without an ID: pick one from a list'],
-      'session-id': ['UUID', 'give the new session this id'],
+      'session-id': ['ID', 'give the new session this id'],
       window: WINDOW,
       settings: SETTINGS,
       cwd: CWD,

@@ -45,11 +45,14 @@ function parseClock(text: string | boolean | undefined): 'real' | 'virtual' {
   throw new UsageError(`--clock "${text}": use real or virtual`)
 }
 
+const SCRIPT_FORM = '{"steps":[{"content":[{"type":"text","text":"…"}]}]}'
+
 async function readScript(path: string | boolean | undefined, world: World): Promise<readonly ScriptStep[]> {
   if (typeof path !== 'string') return []
   const { parseSteps } = await import('palimpsest/simulator')
   const steps = parseSteps(await readJson(resolve(world.cwd, path)))
-  if (typeof steps === 'string') throw new UsageError(`--script ${path}: ${steps}`)
+  if (typeof steps === 'string')
+    throw new UsageError(`--script ${path}: ${steps}. A script is ${SCRIPT_FORM}`)
   return steps
 }
 
@@ -58,13 +61,9 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readPlainText(path))
   } catch (error) {
-    const what = error instanceof SyntaxError ? 'is not JSON' : 'cannot be read'
-    throw new UsageError(
-      `--script ${path} ${what}: ${error instanceof Error ? error.message : String(error)}`,
-      {
-        cause: error,
-      },
-    )
+    const why =
+      error instanceof SyntaxError ? `is not JSON: ${error.message}` : 'is not a file that can be read'
+    throw new UsageError(`--script ${path} ${why}. Give a JSON file: ${SCRIPT_FORM}`, { cause: error })
   }
 }
 

@@ -8,5 +8,5 @@ export function checkedText({
 }: NonNullable<BoundaryEntry['meta']['proof']>): string {
   const added = repaired === 0 ? '' : `, ${repaired} of them added by the check`
   const unknown = invented === 0 ? '' : `; ${invented} not from the conversation`
-  return `summary checked: ${kept + repaired} facts kept${added}${unknown}`
+  return `summary checked: ${kept + repaired} ${kept + repaired === 1 ? 'fact' : 'facts'} kept${added}${unknown}`
 }

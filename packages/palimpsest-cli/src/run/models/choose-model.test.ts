@@ -86,6 +86,31 @@ describe('what is found in the environment', () => {
     expect(chosen(env)).toMatchObject({ model, about, cautions: about.includes('caching') ? 1 : 0 })
   })
 
+  test.each([
+    [
+      'openai/gpt-6',
+      {},
+      ['OPENAI_API_KEY is not set, and https://api.openai.com/v1 needs it. Set it to your key.'],
+    ],
+    ['openai/gpt-6', { OPENAI_API_KEY: 'k' }, []],
+    ['openai/gpt-6', { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' }, []],
+    ['vllm/m', {}, []],
+    [
+      'sonnet',
+      {},
+      ['sonnet needs a key or a base URL; the offline model answers. Set ANTHROPIC_API_KEY or --base-url.'],
+    ],
+    [
+      'gpt-6',
+      {},
+      [
+        'gpt-6 needs a key or a base URL; the offline model answers. If another service has it, put the name of the service first, as in openai/NAME (openai, gemini, openrouter, ollama, vllm, llamacpp).',
+      ],
+    ],
+  ])('a key that is missing is named: %s with %o', (model, env, notices) => {
+    expect(chosen({ ...env, PALIMPSEST_MODEL: model }).notices).toEqual(notices)
+  })
+
   test('an address without a model is told, and the offline model answers', () => {
     expect(chosen({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' })).toMatchObject({
       model: 'palimpsest-offline',

@@ -9,7 +9,7 @@ import {
 } from 'palimpsest/providers/anthropic'
 import { createOfflineModel, OFFLINE_MODEL } from 'palimpsest/providers/offline'
 import { NO_MODELS, resolveModel } from 'palimpsest/tokens'
-import { EXTENDED_WINDOW_BETA, parseModelName, toModelName } from 'palimpsest/wire'
+import { EXTENDED_WINDOW_BETA, isClaudeId, parseModelName, toModelName } from 'palimpsest/wire'
 
 import { chooseEndpoint, type Endpoint } from '../../agent/settings/choose-endpoint.ts'
 import type { Settings } from '../../agent/settings/settings-shape.ts'
@@ -95,10 +95,16 @@ function chooseFor(named: string | undefined, wishes: ModelWishes, env: World['e
         ]
       : named === undefined
         ? []
-        : [
-            `${named} needs a key or a base URL; the offline model answers. Set ANTHROPIC_API_KEY or --base-url.`,
-          ],
+        : [`${named} needs a key or a base URL; the offline model answers. ${accessTo(named)}`],
   )
+}
+
+/** How to reach a model that was asked for by name. */
+function accessTo(named: string): string {
+  if (isClaudeId(named) || findAgentModel(named, STANDARD_MODEL) !== undefined)
+    return 'Set ANTHROPIC_API_KEY or --base-url.'
+  const servers = CHAT_SERVERS.map(({ name }) => name).join(', ')
+  return `If another service has it, put the name of the service first, as in openai/NAME (${servers}).`
 }
 
 /** `sonnet` means the newest of its family, as in other agents. */
@@ -198,6 +204,7 @@ function chat(server: ChatServer, model: string, wishes: ModelWishes, env: World
     about: `asks ${shownUrl(endpoint.url)}${apiKey ? ` with ${keyVariable}` : ''}; caching is up to the server`,
     notices: [
       ...(endpoint.mayCarryKeys || !env[keyVariable] ? [] : [withoutKey(endpoint.url)]),
+      ...missingKey(server, endpoint.url, env),
       ...(caution === undefined || env['PALIMPSEST_CONTEXT_TOKENS'] ? [] : [caution]),
     ],
     cautions: [CHAT_CACHING],
@@ -226,6 +233,16 @@ function timesOf({ settings }: ModelWishes): Required<Pick<AnthropicOptions, 'ti
 
 const CHAT_CACHING =
   'chat completions have no breakpoints and no lifetimes: prefixes stay byte-identical, and the server alone decides what to cache'
+
+/** A server on this machine, or at an address that the user chose, may need none. */
+function missingKey(
+  { keyVariable = '', standardUrl, startCommand }: ChatServer,
+  url: string,
+  env: World['env'],
+): readonly string[] {
+  if (env[keyVariable] || startCommand !== undefined || url !== standardUrl) return []
+  return [`${keyVariable} is not set, and ${shownUrl(url)} needs it. Set it to your key.`]
+}
 
 function withoutKey(url: string): string {
   return `${shownUrl(url)} was chosen by the project, so it gets no key. To send one, pass the address with --base-url.`

@@ -48,9 +48,9 @@ function matches(step: ScriptStep, asked: { readonly body: BodyText; readonly so
   return bodyContains === undefined || matchesBody(asked.body, bodyContains)
 }
 
-/** Steps from outside; a string says what is wrong with them. */
+/** Steps from outside, as a list or as `{"steps": […]}`; a string says what is wrong with them. */
 export function parseSteps(value: unknown): readonly ScriptStep[] | string {
-  const steps: unknown = isJsonObject(value) ? value['steps'] : undefined
+  const steps: unknown = isJsonObject(value) ? value['steps'] : value
   if (!Array.isArray(steps)) return 'steps: expected a list'
   for (const [i, step] of steps.entries()) {
     const wrong = wrongStep(step)
