@@ -1,5 +1,6 @@
 import type { Breakers } from 'palimpsest/engine'
 
+import { pathName } from './path-name.ts'
 import type { SessionHistory } from './session-history.ts'
 
 /** How often a session was compacted, by what, and what no longer runs automatically: one line each, for people. */
@@ -8,7 +9,12 @@ export function historyTexts(
   breakers: Breakers,
 ): readonly string[] {
   const total = Object.values(compactions).reduce((sum, count) => sum + count, 0)
-  const by = Object.entries(compactions).map(([path, count]) => `${count} by ${path}`)
+  const counts = new Map<string, number>()
+  for (const [path, count] of Object.entries(compactions)) {
+    const name = pathName(path)
+    counts.set(name, (counts.get(name) ?? 0) + count)
+  }
+  const by = [...counts].map(([name, count]) => `${count} by ${name}`)
   const times = total === 1 ? 'compacted once' : `compacted ${total} times`
   const open = (['summaries', 'refills', 'notes'] as const).flatMap((name) => {
     const { state, failures, retryAt } = breakers[name]
