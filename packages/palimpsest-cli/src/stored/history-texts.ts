@@ -15,7 +15,8 @@ export function historyTexts(
     counts.set(name, (counts.get(name) ?? 0) + count)
   }
   const by = [...counts].map(([name, count]) => `${count} by ${name}`)
-  const times = total === 1 ? 'compacted once' : `compacted ${total} times`
+  const [only] = counts.keys()
+  const times = total === 1 ? `compacted once, by ${only}` : `compacted ${total} times: ${by.join(', ')}`
   const open = (['summaries', 'refills', 'notes'] as const).flatMap((name) => {
     const { state, failures, retryAt } = breakers[name]
     if (state === 'closed') return []
@@ -24,7 +25,7 @@ export function historyTexts(
       `${WHAT[name]} ${state === 'open' ? 'stopped' : 'may try once more'}${WHY[name](failures)}${until}`,
     ]
   })
-  return [...(total > 0 ? [`${times}: ${by.join(', ')}`] : []), ...open]
+  return [...(total > 0 ? [times] : []), ...open]
 }
 
 const WHAT: { readonly [name in keyof Breakers]: string } = {
