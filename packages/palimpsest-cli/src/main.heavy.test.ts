@@ -102,7 +102,7 @@ describe('the command', () => {
     [['sim', 'now'], 'palimpsest: unexpected argument "now"; `palimpsest sim --help` shows how\n'],
     [
       ['sim', '--script', 'none.json'],
-      /^palimpsest: --script none\.json is not a file that can be read\. Give a JSON file: .*\n$/,
+      /^palimpsest: --script \S*none\.json is not a file that can be read\. Give a JSON file: .*\n$/,
     ],
   ])('%j: wrong usage is one line that names the cure, and exit code 2', async (args, line) => {
     const { exit, out, err } = await runInside(args, { cwd: home, env })
