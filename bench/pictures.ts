@@ -86,7 +86,7 @@ async function drawSession(): Promise<void> {
   const served = await serve(async (request) => await simulator.fetch(request))
   const env = { PALIMPSEST_BASE_URL: served.url, PALIMPSEST_HOME: join(root, 'home'), HOME: root }
   const screen = await openScreen(['--model', MODEL, '--window', WINDOW], env, 32)
-  const [first, second, third] = recorded.turns.map(({ prompt }) => prompt)
+  const [first, second] = recorded.turns.map(({ prompt }) => prompt)
   try {
     await screen.until(/% context left/)
     await screen.say(first ?? '')
@@ -101,17 +101,12 @@ async function drawSession(): Promise<void> {
     await screen.say('/compact')
     await screen.until(/summary\s+checked: /)
     await screen.untilIdle()
-    await screen.draw(
-      'compaction',
-      'After a compaction: what was removed, what was kept, and how the summary was checked; the status line below',
-    )
-    await screen.say(third ?? '')
-    await screen.untilIdle()
+    await screen.press('C-l')
     await screen.say('/context')
     await screen.untilIdle()
     await screen.draw(
-      'context',
-      'What fills the window, by kind, when it compacts and is full, and each removal',
+      'compaction',
+      'A compaction, how its summary was checked, what fills the window after it, and each removal, to look at or undo',
     )
   } finally {
     await screen.close()

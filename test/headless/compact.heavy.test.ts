@@ -166,7 +166,7 @@ async function expectRemoval(bench: Bench, id: string): Promise<void> {
   const undo = `palimpsest undo ${id} --session ${stringIn(context, 'session')}`
   const made = { path: 'fork', proof: { kept: expect.any(Number), repaired: 0, invented: 0 } }
   expect(context['removals']).toEqual([expect.objectContaining({ id, layer: 4, undo, ...made })])
-  expect((await bench.run(['context'])).out).toMatch(/\n {4}by fork; summary checked: \d+ facts kept\n/)
+  expect((await bench.run(['context'])).out).toMatch(/\n {4}by summary; summary checked: \d+ facts kept\n/)
 }
 
 test('a compaction is taken back, a message brought back, another pinned: all of it goes through the next compaction', async () => {

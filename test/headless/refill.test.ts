@@ -45,7 +45,7 @@ test('it is compacted four times, however long it goes on; by hand it begins aga
   const { out } = await bench.run(['context'], { ...ENV, PALIMPSEST_WINDOW: '60000' })
   expect(out).toMatch(/^~?\d+ of 53100 tokens, 0% left; /m)
   expect(out).toContain(
-    '\ncompacted 4 times: 4 by fork\nautomatic compaction stopped: the window was full again within a few answers, four times in a row\n',
+    '\ncompacted 4 times: 4 by summary\nautomatic compaction stopped: the window was full again within a few answers, four times in a row\n',
   )
 
   bench.simulator.reset()

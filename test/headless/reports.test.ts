@@ -68,15 +68,15 @@ test('another agent’s session, compacted before anything was answered here, is
 })
 
 test.each([
-  ['a fork', 'fork', ['server-compaction']],
-  ['the provider', 'server', []],
+  ['a fork', 'summary', ['server-compaction']],
+  ['the provider', "the provider's summary", []],
 ])(
   'the share that the cache served is that of the whole session, before a compaction by %s and after it',
-  async (_who, path, off) => {
+  async (_who, name, off) => {
     const { bench, env } = await filled('claude-opus-5-5', off)
     const rate = async (): Promise<unknown> => (await contextOf(bench, env))['cache']
     expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
-    expect((await bench.run(['compact'], env)).out).toContain(`(by ${path};`)
+    expect((await bench.run(['compact'], env)).out).toContain(`(by ${name};`)
     expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
     await bench.run(['-p', 'x', '--continue'], env)
     expect(await rate()).toMatchObject({ hit_rate: expect.closeTo(bench.simulator.stats().hit_rate, 9) })
@@ -124,7 +124,7 @@ test('context speaks of the room that the screen speaks of, and counts compactio
   const made = jsonLines(ran.out).at(-1)?.['compactions']
   expect(made).toEqual({ fork: 1 })
   expect(await contextOf(bench, small)).toMatchObject({ compactions: { total: 2, by_path: { fork: 2 } } })
-  expect((await bench.run(['context'], small)).out).toContain('\ncompacted 2 times: 2 by fork\n')
+  expect((await bench.run(['context'], small)).out).toContain('\ncompacted 2 times: 2 by summary\n')
 })
 
 test('a breaker that opened is told, with when it may try again', async () => {

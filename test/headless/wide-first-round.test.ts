@@ -82,5 +82,5 @@ test('behind a long conversation such a round is stored as far as it must be, an
   const ran = await bench.run(['-p', 'talk, then read', '--window', '60000'], ENV)
   expect(ran).toMatchObject({ exit: 0, out: 'Read.\n' })
   expect(bench.asked('compact')).toHaveLength(1)
-  expect(ran.err.match(/^compacted: .*$/gm)).toEqual([expect.stringContaining('by fork')])
+  expect(ran.err.match(/^compacted: .*$/gm)).toEqual([expect.stringContaining('by summary')])
 })

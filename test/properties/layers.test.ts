@@ -9,6 +9,10 @@ import { arbitraryScript, playLayers, type LayeredSession } from '../kit/layered
 // The first two layers on conversations of every kind: tools, sizes, errors, images, pins, pauses, windows, a disk that is full.
 
 const RUNS = cases(6, 20_000)
+const ONCE_WRONG = [
+  [2_118_135_308, '231'],
+  [-810_103_291, '759'],
+] as const
 const TIMEOUT_MS = RUNS.numRuns * 1_000
 
 test(
@@ -26,8 +30,9 @@ test(
     })
     // A counterexample is long and shrinks for minutes: the seed is enough to look at it.
     await fc.assert(property, { ...RUNS, endOnFailure: true })
-    // After a pause, a round so large that results go to disk: then more than the pause's own edit is due.
-    await fc.assert(property, { seed: 2_118_135_308, path: '231', numRuns: 1, endOnFailure: true })
+    // After a pause, more than the pause's own edit may be due: a round so large that results go to disk, or no disk to go to.
+    for (const [seed, path] of ONCE_WRONG)
+      await fc.assert(property, { seed, path, numRuns: 1, endOnFailure: true })
     // The generator must make the layers act.
     expect([...seen]).toEqual(expect.arrayContaining(['cold', 'stored']))
   },

@@ -96,6 +96,9 @@ test('without a screen nobody waits for what the user has not committed: the tea
   const args = ['team', 'Write both', ...flags, ...JSON_OUTPUT]
   const ran = await bench.run(args, { startsOthers: true })
   const { team } = reportIn(ran)
+  const { out: sessions } = await bench.run(['sessions', '--json'])
+  expect(sessions).toContain('"title": "Write both"')
+  expect(sessions).not.toContain('<team>')
   expect([ran.exit, mergesOf(team)]).toEqual([
     1,
     [

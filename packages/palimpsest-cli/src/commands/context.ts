@@ -10,6 +10,7 @@ import { historyTexts } from '../stored/history-texts.ts'
 import { palimpsestHome } from '../run/palimpsest-home.ts'
 import { checkedText } from '../run/compaction/checked-text.ts'
 import type { SessionHistory } from '../stored/session-history.ts'
+import { pathName } from '../stored/path-name.ts'
 import { undoCommand } from '../stored/undo-command.ts'
 import type { WindowReading } from '../run/window-settings.ts'
 import { DONE, type ExitCode, type World } from '../world.ts'
@@ -290,7 +291,7 @@ function toText({ document, history, compactsAt }: ReadContext): string {
     ...(removals.length > 0 ? ['', 'removed:'] : []),
     ...removals.flatMap(({ id, layer, what, tokens, undo, path, proof, realised }) => [
       `  ${id}  ${REMOVED_BY[layer]}: ${what}, ${tokens} tokens${undo === null ? '; cannot be undone' : ''}`,
-      ...(path === undefined ? [] : [`    by ${path}${proof ? `; ${checkedText(proof)}` : ''}`]),
+      ...(path === undefined ? [] : [`    by ${pathName(path)}${proof ? `; ${checkedText(proof)}` : ''}`]),
       ...(realised ? [`    ${realisedText(realised)}`] : []),
     ]),
     ...(removals.length > 0

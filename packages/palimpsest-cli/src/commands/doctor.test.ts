@@ -45,6 +45,16 @@ test('a home that cannot be one is reported once, whatever is in its place, and 
   expect(await run('sessions')).toMatchObject({ exit: 1, out: '' })
 })
 
+test.skipIf(process.getuid?.() === 0)('a home that cannot be created is reported', async () => {
+  const closed = join(await tempFolder(), 'closed')
+  await mkdir(closed, { mode: 0o500 })
+  const home = join(closed, 'a/home')
+  const { run } = await world({ PALIMPSEST_HOME: home })
+  const { exit, out } = await run('doctor')
+  expect(exit).toBe(1)
+  expect(out).toContain(`BAD   home            ${home} cannot be created in ${closed}. `)
+})
+
 test('says whether there is a sandbox, why not, and what holds then', async () => {
   const { home, run } = await world()
   await mkdir(home, { recursive: true, mode: 0o700 })

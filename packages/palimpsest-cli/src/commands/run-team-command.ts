@@ -46,7 +46,7 @@ import {
   type TeamRecord,
 } from '../team/team-record.ts'
 import { isWhole, reportDocument, reportLines, reportOf, spentIn } from '../team/leading/team-report.ts'
-import { leaderText, resumedText } from '../team/team-texts.ts'
+import { leaderMessage, resumedText } from '../team/team-texts.ts'
 import { leaveTeam, runTeammate } from '../team/mates/teammate.ts'
 import { openTeammate } from '../team/mates/teammate-setup.ts'
 import type { Console } from '../tui/console.ts'
@@ -245,10 +245,7 @@ async function leadToEnd(
   }
   try {
     if (conversation.view().nodes.length === 0)
-      await drive(
-        conversation.add({ content: leaderText(steward.team()), origin: 'peer' }, world.signal),
-        told,
-      )
+      await drive(conversation.add(leaderMessage(steward.team()), world.signal), told)
     const leading = { conversation, prepared, steward, watch, told, end: () => tally.result().end, say }
     await leadTeam(leading, first, world.signal)
   } catch (error) {

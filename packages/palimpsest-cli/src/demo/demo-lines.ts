@@ -6,7 +6,7 @@ import { isBlock, toBlocks } from 'palimpsest/wire'
 
 import { shortCount } from '../tui/screen/status-line.ts'
 import { checkedText } from '../run/compaction/checked-text.ts'
-import { pathName } from '../tui/screen/turn-lines.ts'
+import { pathName } from '../stored/path-name.ts'
 import { line, span, type StyledLine } from '../tui/text/styled-line.ts'
 import type { WindowReading } from '../run/window-settings.ts'
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access, lstat, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { UsageError } from 'palimpsest'
 import { listSessions, loadTranscript, mainWorktree } from 'palimpsest/node'
@@ -78,10 +78,25 @@ async function examineNode(version: string): Promise<Finding[]> {
   return [{ what: 'node', state: works ? 'good' : 'bad', text: works ? version : cure }]
 }
 
+/** The nearest folder above it that exists, if nothing can be created there. */
+async function closedFolder(path: string): Promise<string | undefined> {
+  const above = dirname(path)
+  if (above !== path && !(await lstat(path).catch(() => undefined))) return await closedFolder(above)
+  return await access(path, constants.W_OK | constants.X_OK).then(
+    () => undefined,
+    () => path,
+  )
+}
+
 async function examineHome(home: string): Promise<Finding[]> {
   const bad = (text: string): Finding[] => [{ what: 'home', state: 'bad', text }]
   const found = await lstat(home).catch(() => undefined)
-  if (!found) return [{ what: 'home', state: 'note', text: `${home} is created with the first session` }]
+  if (!found) {
+    const closed = await closedFolder(dirname(home))
+    if (closed !== undefined)
+      return bad(`${home} cannot be created in ${closed}. Change its owner or mode, or set PALIMPSEST_HOME`)
+    return [{ what: 'home', state: 'note', text: `${home} is created with the first session` }]
+  }
   const writable = await access(home, constants.W_OK).then(
     () => true,
     () => false,

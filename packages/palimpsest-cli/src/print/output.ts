@@ -8,6 +8,7 @@ import { agentLine } from './agent-line.ts'
 import { toPrintable, toPrintableLine } from '../agent/printable.ts'
 import { problemOf } from '../run/turn-problem.ts'
 import { checkedText } from '../run/compaction/checked-text.ts'
+import { pathName } from '../stored/path-name.ts'
 import { letterLine } from '../team/letter-line.ts'
 import type { World } from '../world.ts'
 
@@ -286,7 +287,7 @@ function noteAll(event: LoopEvent, world: Pick<World, 'printError'>): void {
 /** What a compaction did, in one line. */
 export function compactedText({ preTokens, postTokens, path, proof }: BoundaryEntry['meta']): string {
   const checked = proof ? `; ${checkedText(proof)}` : ''
-  return `compacted: ${preTokens} to ~${postTokens ?? '?'} tokens (by ${path ?? 'unknown'}${checked})`
+  return `compacted: ${preTokens} to ~${postTokens ?? '?'} tokens (by ${pathName(path)}${checked})`
 }
 
 function noteOf(event: LoopEvent): string | undefined {

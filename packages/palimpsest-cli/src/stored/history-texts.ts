@@ -1,5 +1,6 @@
 import type { Breakers } from 'palimpsest/engine'
 
+import { pathName } from './path-name.ts'
 import type { SessionHistory } from './session-history.ts'
 
 /** How often a session was compacted, by what, and what no longer runs automatically: one line each, for people. */
@@ -8,8 +9,14 @@ export function historyTexts(
   breakers: Breakers,
 ): readonly string[] {
   const total = Object.values(compactions).reduce((sum, count) => sum + count, 0)
-  const by = Object.entries(compactions).map(([path, count]) => `${count} by ${path}`)
-  const times = total === 1 ? 'compacted once' : `compacted ${total} times`
+  const counts = new Map<string, number>()
+  for (const [path, count] of Object.entries(compactions)) {
+    const name = pathName(path)
+    counts.set(name, (counts.get(name) ?? 0) + count)
+  }
+  const by = [...counts].map(([name, count]) => `${count} by ${name}`)
+  const [only] = counts.keys()
+  const times = total === 1 ? `compacted once, by ${only}` : `compacted ${total} times: ${by.join(', ')}`
   const open = (['summaries', 'refills', 'notes'] as const).flatMap((name) => {
     const { state, failures, retryAt } = breakers[name]
     if (state === 'closed') return []
@@ -18,7 +25,7 @@ export function historyTexts(
       `${WHAT[name]} ${state === 'open' ? 'stopped' : 'may try once more'}${WHY[name](failures)}${until}`,
     ]
   })
-  return [...(total > 0 ? [`${times}: ${by.join(', ')}`] : []), ...open]
+  return [...(total > 0 ? [times] : []), ...open]
 }
 
 const WHAT: { readonly [name in keyof Breakers]: string } = {

@@ -1,4 +1,5 @@
 import { hasEnded, type Task, type TaskBoard } from 'palimpsest/agents'
+import type { Said } from 'palimpsest/conversation'
 
 import type { Merged } from './branch-work.ts'
 import type { SeenTeam } from './leading/look-around.ts'
@@ -7,8 +8,12 @@ import { type TeamMember, type TeamRecord } from './team-record.ts'
 
 // What a team's models learn about the team. It joins at the end of a conversation, like everything else.
 
-/** Before the leader's first request. */
-export function leaderText({ members }: Pick<TeamRecord, 'members'>): string {
+/** Before the leader's first request. In the list of sessions, the goal names the conversation. */
+export function leaderMessage(team: Pick<TeamRecord, 'members' | 'goal'>): Said {
+  return { content: leaderText(team), origin: 'peer', words: team.goal }
+}
+
+function leaderText({ members }: Pick<TeamRecord, 'members'>): string {
   const names = members.map(({ name }) => name).join(', ')
   const hasWorktrees = members.some(({ worktree }) => worktree)
   return `<team>

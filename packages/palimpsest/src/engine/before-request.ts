@@ -75,8 +75,9 @@ export async function* beforeRequest(
   const isGuarded = guarded !== session
   session = yield* guardCompaction(guarded, limits, ports)
   if (isGuarded || session !== guarded) guard = 'stored'
-  // What was too little next to a round that large may be enough now.
-  const late = isGuarded ? planEditNow(session, sizeOf(session.view, limits), limits, ports) : undefined
+  // What was too little next to a round that large may be enough now; and a pause's edit may leave too much.
+  const late =
+    isGuarded || planned ? planEditNow(session, sizeOf(session.view, limits), limits, ports) : undefined
   if (late) [session, guard] = [yield { append: [late.edit] }, 'edited']
   const { compaction, source = 'main' } = limits
   if (compaction && limits.isMain) {

@@ -17,7 +17,7 @@ import { LEADER, TEAM_SENDER } from '../seat.ts'
 import type { Steward, TeamLook } from './steward.ts'
 import { membersFolder, NOTHING_SPENT, teamFolder, type MemberState } from '../team-record.ts'
 import { reportLines, reportOf, spentIn } from './team-report.ts'
-import { doneText, leaderText, newsText, stillText } from '../team-texts.ts'
+import { doneText, leaderMessage, newsText, stillText } from '../team-texts.ts'
 
 // The leader with a screen: looks after the team beside the conversation. What needs the leader's model reaches it as mail.
 
@@ -106,8 +106,7 @@ export function createTeamHost(
         ]).catch((error: unknown) => face.show(sentenceOf(error)))
       }
       if (stop.signal.aborted || conversation.view().nodes.length > 0) return
-      const content = leaderText(state.steward.team())
-      await drive(conversation.add({ content, origin: 'peer' }, world.signal))
+      await drive(conversation.add(leaderMessage(state.steward.team()), world.signal))
     },
     rows: () => state.look?.members.map(rowOf) ?? [],
     afterTurn: async () => {

@@ -8,7 +8,7 @@ import { removedBy, removedOnDisk, type Removed } from '../host/removed-by.ts'
 import { conversationSource, endSource } from '../pager/conversation-source.ts'
 import { linesSource, type PageSource } from '../pager/page-source.ts'
 import { wholeLines } from '../screen/past-lines.ts'
-import { pathName } from '../screen/turn-lines.ts'
+import { pathName } from '../../stored/path-name.ts'
 import { line, type StyledLine } from '../text/styled-line.ts'
 
 // What the keys for long texts show.

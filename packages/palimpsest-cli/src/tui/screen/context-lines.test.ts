@@ -64,7 +64,7 @@ test('it fits any screen; estimates say so; a break of the cache is told', () =>
         description: broken,
         facts,
         figures: { isExact: false, costUsd: 0, promptTokens: 0, readTokens: 0 },
-        history: ['compacted once: 1 by notes'],
+        history: ['compacted once, by notes'],
       },
       columns,
     )

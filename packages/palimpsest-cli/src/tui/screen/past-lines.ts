@@ -3,12 +3,13 @@ import { isRemoval, type Entry, type MessageEntry } from 'palimpsest/transcript'
 import { isBlock, isJsonObject, toBlocks, type Block } from 'palimpsest/wire'
 
 import { toPrintable } from '../../agent/printable.ts'
+import { pathName } from '../../stored/path-name.ts'
 import { markdownLines } from '../text/markdown-lines.ts'
 import { line, wrapLine, type StyledLine } from '../text/styled-line.ts'
 import { cutToWidth } from '../text/text-width.ts'
 import { toolLabel } from './tool-lines.ts'
 import { shortCount } from './status-line.ts'
-import { noteLines, pathName, saidLines } from './turn-lines.ts'
+import { noteLines, saidLines } from './turn-lines.ts'
 
 // What was said before, as lines: the end of it when a session is resumed, any of it for the pager and for a file.
 

@@ -1,4 +1,4 @@
-import { whyEdited, type CompactionPath } from 'palimpsest/engine'
+import { whyEdited } from 'palimpsest/engine'
 import type { LoopEvent, TurnEnd } from 'palimpsest/loop'
 import { isRemoval, type BoundaryEntry, type Entry } from 'palimpsest/transcript'
 import type { JsonObject } from 'palimpsest/wire'
@@ -7,6 +7,7 @@ import { toPrintable } from '../../agent/printable.ts'
 import type { EndedWork } from '../host/work-watch.ts'
 import { checkedText } from '../../run/compaction/checked-text.ts'
 import { problemOf } from '../../run/turn-problem.ts'
+import { pathName } from '../../stored/path-name.ts'
 import { endMarkdown, feedMarkdown, MARKDOWN_START, type MarkdownState } from '../text/markdown-lines.ts'
 import { letterLine } from '../../team/letter-line.ts'
 import { line, span, wrapLine, type Style, type StyledLine } from '../text/styled-line.ts'
@@ -216,21 +217,6 @@ function compactedLines(
     toRemoved,
   ]
   return noteLines(parts.join(' · '), 'accent', columns)
-}
-
-const PATH_NAMES: { readonly [path in CompactionPath]: string } = {
-  server: "the provider's summary",
-  notes: 'notes',
-  prepared: 'a prepared summary',
-  fork: 'summary',
-  plain: 'summary',
-  fold: 'fold',
-}
-
-/** Where a summary comes from, in a user's words. Boundaries of other agents do not say. */
-export function pathName(path: string | undefined): string {
-  const known: { readonly [path: string]: string } = PATH_NAMES
-  return known[path ?? ''] ?? path ?? 'summary'
 }
 
 /** Progress while a model writes the summary. */

@@ -1,0 +1,16 @@
+import type { CompactionPath } from 'palimpsest/engine'
+
+const PATH_NAMES: { readonly [path in CompactionPath]: string } = {
+  server: "the provider's summary",
+  notes: 'notes',
+  prepared: 'a prepared summary',
+  fork: 'summary',
+  plain: 'summary',
+  fold: 'fold',
+}
+
+/** Where a summary comes from, in a user's words. Boundaries of other agents do not say. */
+export function pathName(path: string | undefined): string {
+  const known: { readonly [path: string]: string } = PATH_NAMES
+  return known[path ?? ''] ?? path ?? 'summary'
+}
