@@ -32,7 +32,7 @@ export const PATTERNS: readonly AvoidedWord[] = [
   },
   { avoid: /\b(?:go(?:es|ing)?|gone|went) on with\b/i, say: 'resume, continue' },
   { avoid: /\b(?:go(?:es|ing)?|gone|went) on\b/i, say: 'continue' },
-  { avoid: /\b(?:holds?|holding|held)(?: [^ .,;:]+){0,3} against\b/i, say: 'compare with' },
+  { avoid: new RegExp(String.raw`\b(?:holds?|holding|held)${WORDS} against\b`, 'i'), say: 'compare with' },
   { avoid: /\bdear(?:er|est|ly)?\b/i, say: 'expensive, more expensive' },
   { avoid: /\b(?:differences|they|there)(?: that)? "?are none\b/i, say: 'not significant; no …' },
   { avoid: /\bmend(?:s|ed|ing)?\b/i, say: 'fix, repair' },
@@ -44,7 +44,7 @@ export const PATTERNS: readonly AvoidedWord[] = [
   { avoid: /\b(?:said|told) and left out\b/i, say: 'skipped, with a note' },
   { avoid: /\bmay it run\b/i, say: 'Run this command?' },
   { avoid: /\brestore: what\b/i, say: 'Restore which message?' },
-  { avoid: /\bis (?:said\b(?! again)|told of\b)/i, say: 'says, shows, reports' },
+  { avoid: /\bis (?:said|told of)\b/i, say: 'says, shows, reports' },
   { avoid: /\b(?:tells?|told|telling) of\b/i, say: 'says, shows, reports' },
   {
     avoid: /\bwhat (?:has |have |had )?(?:went|gone)\b(?! (?:wrong|well|through))/i,
