@@ -100,7 +100,10 @@ describe('the command', () => {
     [['sim', '--clock', 'sun'], 'palimpsest: --clock "sun": use real or virtual\n'],
     [['sim', '--colour', 'x'], "palimpsest: unknown option '--colour'; `palimpsest sim --help` shows how\n"],
     [['sim', 'now'], 'palimpsest: unexpected argument "now"; `palimpsest sim --help` shows how\n'],
-    [['sim', '--script', 'none.json'], /^palimpsest: --script .*none\.json cannot be read: ENOENT.*\n$/],
+    [
+      ['sim', '--script', 'none.json'],
+      /^palimpsest: --script none\.json is not a file that can be read\. Give a JSON file: .*\n$/,
+    ],
   ])('%j: wrong usage is one line that names the cure, and exit code 2', async (args, line) => {
     const { exit, out, err } = await runInside(args, { cwd: home, env })
     expect({ exit, out }).toEqual({ exit: 2, out: '' })
