@@ -1,76 +1,156 @@
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-
 import { describe, expect, test } from 'vitest'
 
-import { CLI, LIBRARY, ROOT } from './kit/source-tree.ts'
-import { parseSource, stringOf, walk } from './kit/syntax.ts'
-import { AVOIDED, NOT_FOR_USERS } from './kit/words.ts'
+import {
+  jsonTexts,
+  pageTexts,
+  paragraphsIn,
+  pictureText,
+  pictureTexts,
+  sessionTexts,
+  sourceTexts,
+  stringsIn,
+  type UserText,
+} from './kit/user-texts.ts'
+import {
+  avoidedWords,
+  EXCEPTIONS,
+  GLOSSARY,
+  OTHER_MEANINGS,
+  patternFor,
+  PATTERNS,
+  readGlossary,
+} from './kit/words.ts'
 
-// One word per concept, in everything that a user reads: strings of the sources, and the pages. The glossary has the table.
+// One word per concept, in everything that a user reads: strings of the sources, pages, pictures. The glossary has the table.
 
-/** It names the words to avoid. */
-const GLOSSARY = 'docs/glossary.md'
+interface Complaint extends Pick<UserText, 'path' | 'isForUsers'> {
+  readonly found: string
+  readonly sentence: string
+}
 
-describe('plain words', () => {
-  test('stand in every string of the sources that a user may read', () => {
-    const paths = globSync([`${LIBRARY}/**/*.ts`, `${CLI}/**/*.ts`], { cwd: ROOT })
-      .filter((path) => !path.endsWith('.test.ts'))
-      .filter((path) => !NOT_FOR_USERS.some((place) => path.startsWith(place)))
-    expect(paths.length).toBeGreaterThan(300)
-    expect(paths.flatMap((path) => stringsIn(path).flatMap((text) => complaints(path, text)))).toEqual([])
+const glossary = readGlossary()
+const AVOIDED = avoidedWords(glossary)
+/** Most texts have none of them. */
+const ANY_AVOIDED = new RegExp(AVOIDED.map(({ avoid }) => avoid.source).join('|'), 'i')
+
+const PAGES = ['*.md', 'bench/**/*.md', 'docs/**/*.md', 'examples/**/*.md', 'packages/*/*.md']
+
+const inSources = complaintsAbout(sourceTexts())
+const onPages = complaintsAbout(pageTexts(PAGES).filter((text) => !isGlossaryRow(text)))
+const elsewhere = complaintsAbout([
+  ...pictureTexts('docs/pictures/*.svg'),
+  ...jsonTexts('packages/palimpsest-cli/settings.schema.json', ['title', 'description']),
+  ...jsonTexts('packages/palimpsest-cli/package.json', ['description']),
+  ...jsonTexts('packages/palimpsest/package.json', ['description']),
+  ...sessionTexts('packages/palimpsest-cli/demo/session.jsonl'),
+])
+const everywhere = [...inSources, ...onPages, ...elsewhere]
+
+describe('plain words are used', () => {
+  test.each([
+    ['in every string of the sources that a user may read', inSources],
+    ['on every page', onPages],
+    ['in pictures, the schema of the settings, descriptions of packages and the demo', elsewhere],
+  ])('%s', (_, complaints) => {
+    expect(complaints.filter((one) => !isException(one)).map(({ sentence }) => sentence)).toEqual([])
   })
 
-  test('stand in every page', () => {
-    const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'packages/*/README.md'], {
-      cwd: ROOT,
-    }).filter((path) => path !== GLOSSARY && !path.startsWith('docs/decisions/'))
-    expect(pages.length).toBeGreaterThan(20)
-    const lines = (path: string): string[] => readFileSync(join(ROOT, path), 'utf8').split('\n')
-    const wrong = pages.flatMap((path) =>
-      lines(path).flatMap((line, i) => complaints(`${path}:${i + 1}`, withoutCode(line))),
+  test('with no exception that is not needed', () => {
+    const needless = EXCEPTIONS.flatMap(({ files }) => Object.entries(files)).flatMap(([file, words]) =>
+      words
+        .filter((word) => !everywhere.some(({ path, found }) => path === file && found === word))
+        .map((word) => `${file}: ${word}`),
     )
-    expect(wrong).toEqual([])
-  })
-
-  test('a word to avoid is found', () => {
-    expect(complaints('x', 'What left can be had back.')).toHaveLength(1)
-    // The last letter before the word is part of an escape.
-    expect(ANYWHERE.test(String.raw`'Go.\nBehind it.'`)).toBe(true)
-    // None of them is written in another way in a source.
-    expect(AVOIDED.filter(({ avoid }) => !/^[\w\s\\()[\]?:|]+$/.test(avoid.source))).toEqual([])
+    expect(needless).toEqual([])
   })
 })
 
-function complaints(where: string, text: string): string[] {
-  return AVOIDED.flatMap(({ avoid, say }) => {
-    const found = avoid.exec(text)?.[0]
-    return found === undefined ? [] : [`${where}: "${found}", say: ${say}: ${text.slice(0, 200)}`]
+describe('the words to avoid', () => {
+  test('are those of the glossary: each pattern finds one of them', () => {
+    expect(AVOIDED.length).toBeGreaterThan(60)
+    const unknown = PATTERNS.filter(({ avoid }) => !glossary.avoided.some(({ word }) => avoid.test(word)))
+    expect(unknown).toEqual([])
   })
+
+  test('leave out only those with another meaning', () => {
+    const needed = glossary.avoided.filter(
+      ({ word, isExplained }) => !isExplained && !glossary.used.has(word) && !patternFor(word),
+    )
+    const leftOut = OTHER_MEANINGS.flatMap(({ words }) => words)
+    expect(leftOut.filter((word) => !needed.some((row) => row.word === word))).toEqual([])
+  })
+
+  test('need a pattern, a meaning or a search as soon as they are in the glossary', () => {
+    const row = '| to plant | **plant** | bed out, put in (that is for seeds) |'
+    const [word] = avoidedWords(readGlossary(row)).slice(PATTERNS.length)
+    expect(word).toEqual({ avoid: /\bbed out(?:s|d|ed|ing)?\b/i, say: 'plant' })
+    expect(avoidedWords(readGlossary(row))).toHaveLength(PATTERNS.length + 1)
+  })
+})
+
+describe('a word to avoid is found', () => {
+  test.each([
+    ['in a string', `say('What left can be had back.')`],
+    ['alone', `const label = 'Anew'`],
+    ['after an escape', String.raw`say('Go.\nBehind it.')`],
+    ['over the end of a line', String.raw`say('It goes\non.')`],
+    ['around an expression', 'say(`${count} results, put ${name} back`)'],
+    ['in an expression', "say(`It ${isDone ? 'went' : 'goes'} on`)"],
+    ['over the parts of a sum', `say('This is let ' + 'go of.')`],
+    ['of the terms', `say('It comes from retrieval.')`],
+  ])('%s of a source', (_, source) => {
+    expect(complaintsAbout(stringsIn('x.ts', source)).length).toBeGreaterThan(0)
+  })
+
+  test.each([
+    ['quoted', 'It says "What left can be had back".'],
+    ['over the end of a line', 'It is let\ngo of.'],
+    ['in a table', '| a | b |\n| --- | --- |\n| it is | dearer |'],
+    ['in a list', '- one\n- *anew*'],
+    ['after a block of code', '```sh\nls\n```\n\nIt goes on.'],
+  ])('%s on a page', (_, page) => {
+    expect(complaintsAbout(paragraphsIn('x.md', page))).toHaveLength(1)
+  })
+
+  test('but not in code', () => {
+    const page = 'Run `git put it back`.\n\n```sh\necho behind\n```\n\n[a page](behind.md)'
+    expect(complaintsAbout(paragraphsIn('x.md', page))).toEqual([])
+  })
+
+  test('in a picture, over the end of a line', () => {
+    const picture = '<svg aria-label="a"><text x="1">It <tspan>is let</tspan></text><text>go of</text></svg>'
+    expect(complaintsAbout([pictureText('x.svg', picture)])).toHaveLength(1)
+  })
+
+  test.each(["throw new UsageError('It goes on.')", "function howToGo() { return 'It goes on.' }"])(
+    'in %s of a file that has exceptions',
+    (source) => {
+      const [path] = EXCEPTIONS.flatMap(({ files }) => Object.keys(files))
+      const [complaint] = complaintsAbout(stringsIn(path ?? '', source))
+      expect(complaint && isException(complaint)).toBe(false)
+    },
+  )
+})
+
+function isGlossaryRow({ path, text }: UserText): boolean {
+  return path === GLOSSARY && text.startsWith('|')
 }
 
-/** Names of tests and code are not prose. */
-function withoutCode(line: string): string {
-  return line.replace(/`[^`]*`|"[^"]*"/g, '')
+function complaintsAbout(texts: readonly UserText[]): readonly Complaint[] {
+  return texts
+    .filter(({ text }) => ANY_AVOIDED.test(text))
+    .flatMap(({ path, line, text, isForUsers }) =>
+      AVOIDED.flatMap(({ avoid, say }) =>
+        Array.from(text.matchAll(new RegExp(avoid, 'gi')), ({ 0: match, index }) => {
+          const around = text.slice(Math.max(0, index - 80), index + 120)
+          const found = match.toLowerCase()
+          const sentence = `${path}:${line()}: "${found}", say: ${say}: ${around}`
+          return { path, isForUsers, found, sentence }
+        }),
+      ),
+    )
 }
 
-/** Wherever one of them may stand in a source, as part of a longer word too: where none does, nobody needs to know which are its strings. */
-const ANYWHERE = new RegExp(AVOIDED.map(({ avoid }) => avoid.source.replaceAll('\\b', '')).join('|'), 'i')
-
-/** Sentences, and parts of them. */
-function stringsIn(path: string): string[] {
-  const text = readFileSync(join(ROOT, path), 'utf8')
-  if (!ANYWHERE.test(text)) return []
-  const { program } = parseSource(path, text)
-  const found: string[] = []
-  walk(program, (node) => {
-    const value =
-      node.type === 'TemplateElement'
-        ? text.slice(node.start, node.end)
-        : node.type === 'Literal'
-          ? stringOf(node, 'value')
-          : undefined
-    if (value?.includes(' ')) found.push(value)
-  })
-  return found
+function isException({ path, found, isForUsers }: Complaint): boolean {
+  return !isForUsers && EXCEPTIONS.some(({ files }) => files[path]?.includes(found))
 }

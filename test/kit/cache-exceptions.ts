@@ -19,7 +19,7 @@ export const REASONS = {
     'the prompt became smaller though nothing in the file left it: content was cleared out of sight',
   'model change': 'another model has another cache',
   'hidden breakpoint':
-    'it fell back into the hidden first prompt, as the ledger says; where a breakpoint stands in there is not in the file',
+    'it fell back into the hidden first prompt, as the ledger says; the file does not say where in that prompt a breakpoint is',
   lost: 'the entry was alive and the visible prompt unchanged: the provider dropped it, or something hidden changed',
   unexplained: 'none of these',
 } as const

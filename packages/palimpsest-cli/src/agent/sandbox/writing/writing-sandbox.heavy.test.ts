@@ -372,7 +372,7 @@ describe.runIf(hasSandbox)('an intruder', () => {
 })
 
 describe.runIf(hasSandbox)('from the sandbox that writes', () => {
-  test.runIf(hasPython)('no socket of the outside is reached that lies in the work', async () => {
+  test.runIf(hasPython)('a socket in a working folder leads to no program outside', async () => {
     const path = join(bench.work, 'socket')
     let connections = 0
     const server = createSocket(() => void connections++)
