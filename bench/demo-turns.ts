@@ -100,7 +100,7 @@ export const TURNS: readonly Turn[] = [
       ],
       [
         say(
-          '`percentLeft` is in src/tokens/percent-left.ts and never goes below 0; checks/percent-left.ts holds in 4 cases. The index exports one name more and has lost none. docs/tokens.md does not tell of it yet.',
+          '`percentLeft` is in src/tokens/percent-left.ts and never goes below 0; checks/percent-left.ts passes its cases. The index exports one more name and has lost none. docs/tokens.md does not mention it yet.',
         ),
       ],
     ],
