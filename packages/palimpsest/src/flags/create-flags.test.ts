@@ -83,7 +83,7 @@ describe('flags', () => {
         for (const [name, flag] of names)
           expect(problemOfValue(flag, explainFlag(name, sources)?.value)).toBeUndefined()
       }),
-      cases(500, 5_000),
+      cases(500, 100_000),
     )
   })
 })

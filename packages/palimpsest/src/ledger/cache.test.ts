@@ -258,7 +258,7 @@ describe('any sequence of requests', () => {
           if (takes !== null) publishWrites(cache, charge, now + takes)
         }
       }),
-      cases(500, 20_000),
+      cases(500, 100_000),
     )
   })
 })

@@ -99,7 +99,7 @@ describe('the thresholds', () => {
           }
         },
       ),
-      cases(500, 10_000),
+      cases(500, 100_000),
     )
   })
 })
@@ -172,7 +172,7 @@ describe('the report', () => {
           report(used, autoEnabled).percentLeft,
         )
       }),
-      cases(500, 10_000),
+      cases(500, 100_000),
     )
   })
 })

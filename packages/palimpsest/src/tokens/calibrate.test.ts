@@ -68,7 +68,7 @@ describe('a calibration', () => {
           expect(factor).toBeLessThanOrEqual(factorOf(start) * 2)
         },
       ),
-      cases(500, 10_000),
+      cases(500, 100_000),
     )
   })
 
@@ -84,7 +84,7 @@ describe('a calibration', () => {
         )
         expect(Math.abs(factor / truth - 1)).toBeLessThanOrEqual(0.1)
       }),
-      cases(500, 10_000),
+      cases(500, 100_000),
     )
   })
 })

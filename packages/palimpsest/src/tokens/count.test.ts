@@ -114,7 +114,7 @@ describe('the anchor', () => {
         const tail = [call('z', 100), ...after]
         expect(countTokens([...before, ...tail], WHOLE, EXACT)).toBe(countTokens(tail, WHOLE, EXACT))
       }),
-      cases(500, 5_000),
+      cases(500, 100_000),
     )
   })
 })
@@ -159,7 +159,7 @@ describe('learning from the next usage', () => {
           expect(Math.abs(factorOf(calibration) / truth - 1)).toBeLessThan(0.01)
         },
       ),
-      cases(500, 5_000),
+      cases(500, 100_000),
     )
   })
 })

@@ -58,7 +58,7 @@ describe('the estimate of a text', () => {
         expect(Number.isFinite(whole)).toBe(true)
         expect(whole).toBeGreaterThanOrEqual(estimateText(head))
       }),
-      cases(500, 20_000),
+      cases(500, 100_000),
     )
   })
 
@@ -70,7 +70,7 @@ describe('the estimate of a text', () => {
         // The border between the two adds or spares a token at most a few times.
         expect(Math.abs(twice - 2 * once)).toBeLessThan(10)
       }),
-      cases(500, 10_000),
+      cases(500, 100_000),
     )
   })
 })

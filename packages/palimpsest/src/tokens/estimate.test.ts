@@ -132,7 +132,7 @@ describe('the estimate of a block', () => {
         expect(Number.isSafeInteger(tokens)).toBe(true)
         expect(tokens).toBeGreaterThanOrEqual(0)
       }),
-      cases(500, 20_000),
+      cases(500, 100_000),
     )
   })
 })

@@ -82,7 +82,7 @@ describe('the registry', () => {
       fc.property(fc.anything(), (body) => {
         expect(resolveModel(withReportedModels(NO_MODELS, body), 'claude-opus-5', HERE).known).toBe(true)
       }),
-      cases(500, 10_000),
+      cases(500, 100_000),
     )
   })
 })

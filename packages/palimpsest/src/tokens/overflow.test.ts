@@ -294,7 +294,7 @@ describe('an overflow', () => {
           }
         },
       ),
-      cases(500, 20_000),
+      cases(500, 100_000),
     )
   })
 })

@@ -125,7 +125,7 @@ describe('chainOf', () => {
           expect(ids).toContain(leaf.id)
         }
       }),
-      cases(500, 50_000),
+      cases(500, 100_000),
     )
   })
 

@@ -33,7 +33,7 @@ test('a file counts as seen exactly while its content can be read off what is in
       const view = viewOf(entries)
       expect(Object.fromEntries(seenFiles(view))).toEqual(Object.fromEntries(readOff(view)))
     }),
-    cases(500, 20_000),
+    cases(500, 100_000),
   )
 })
 

@@ -20,7 +20,7 @@ test('whatever ids come, they are given out once, in a form that the API takes',
         taken.add(free)
       }
     }),
-    cases(500, 20_000),
+    cases(500, 100_000),
   )
 })
 

@@ -37,6 +37,6 @@ test('what comes out parses to the same, with every half replaced, and comes out
       expect(JSON.parse(sound)).toBe(value.toWellFormed())
       expect(toWellFormedJson(sound)).toBe(sound)
     }),
-    cases(500, 50_000),
+    cases(500, 100_000),
   )
 })

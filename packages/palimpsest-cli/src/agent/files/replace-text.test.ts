@@ -75,7 +75,7 @@ describe('replacing text', () => {
             })
         },
       ),
-      cases(500, 50_000),
+      cases(500, 100_000),
     )
   })
 
@@ -96,7 +96,7 @@ describe('replacing text', () => {
           }
         },
       ),
-      cases(500, 50_000),
+      cases(500, 100_000),
     )
   })
 
@@ -106,7 +106,7 @@ describe('replacing text', () => {
         const result = replaceText(text, old, '#', true)
         if (result.ok) expect(result.text.replaceAll('\r\n', '\n').includes(old)).toBe(false)
       }),
-      cases(500, 20_000),
+      cases(500, 100_000),
     )
   })
 })

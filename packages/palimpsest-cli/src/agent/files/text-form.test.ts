@@ -16,7 +16,7 @@ describe('the form of a text', () => {
           if (form !== undefined) expect(Buffer.from(toBytes(form)).equals(bytes)).toBe(true)
         },
       ),
-      cases(500, 50_000),
+      cases(500, 100_000),
     )
   })
 
@@ -44,7 +44,7 @@ describe('the form of a text', () => {
           expect(fromUnits(toUnits(text, encoding), encoding)).toBe(text)
         },
       ),
-      cases(500, 5_000),
+      cases(500, 100_000),
     )
   })
 })

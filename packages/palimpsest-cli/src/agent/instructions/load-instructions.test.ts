@@ -240,7 +240,7 @@ describe('imports', () => {
           expect(findImports(parts.join('')).every((path) => path.startsWith('a'))).toBe(true)
         },
       ),
-      cases(500, 20_000),
+      cases(500, 100_000),
     )
   })
 })

@@ -296,7 +296,7 @@ describe('settings', () => {
         const value: unknown = JSON.parse(text)
         expect(toPlain(parseJsonText(text))).toEqual(value)
       }),
-      cases(500, 20_000),
+      cases(500, 100_000),
     )
   })
 
@@ -313,7 +313,7 @@ describe('settings', () => {
           expect(succeeds(() => parseJsonText(text))).toBe(isGood)
         },
       ),
-      cases(500, 50_000),
+      cases(500, 100_000),
     )
   })
 })

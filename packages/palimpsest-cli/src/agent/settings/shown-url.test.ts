@@ -65,7 +65,7 @@ describe('an address that is shown', () => {
         if (url?.host && /^https?:/.test(url.protocol))
           expect(shownUrl(one).toLowerCase()).toContain(url.hostname)
       }),
-      cases(500, 50_000),
+      cases(500, 100_000),
     )
   })
 })

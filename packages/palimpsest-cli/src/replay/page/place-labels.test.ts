@@ -45,6 +45,6 @@ test('no name leaves the frame, and none is told twice', () => {
         expect(y >= FRAME.top && y <= FRAME.bottom).toBe(true)
       }
     }),
-    cases(500, 10_000),
+    cases(500, 100_000),
   )
 })

@@ -69,7 +69,7 @@ describe('keys', () => {
         expect(state).toEqual(KEYS_START)
         expect(flat(keys)).toBe(whole)
       }),
-      cases(500, 10_000),
+      cases(500, 100_000),
     )
   })
 })
@@ -136,7 +136,7 @@ describe('the input', () => {
         expect(cursor).toBeGreaterThanOrEqual(0)
         expect(cursor).toBeLessThanOrEqual(text.length)
       }),
-      cases(500, 10_000),
+      cases(500, 100_000),
     )
   })
 })

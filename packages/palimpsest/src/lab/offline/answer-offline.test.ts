@@ -87,7 +87,7 @@ describe('the offline model', () => {
         expect(picked.length).toBeLessThanOrEqual(3)
         for (const { text: quote, from } of picked) expect(from.text).toContain(quote)
       }),
-      cases(500, 5_000),
+      cases(500, 100_000),
     )
   })
 

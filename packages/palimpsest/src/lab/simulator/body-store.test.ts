@@ -22,7 +22,7 @@ describe('stored bodies', () => {
         const read = new Map()
         expect(stored.map((body) => readBody(body, read))).toEqual(texts)
       }),
-      cases(500, 5_000),
+      cases(500, 100_000),
     )
   })
 

@@ -93,7 +93,7 @@ function readFields(lines: readonly string[]): Fields {
   let isInSource = false
   let isInMetadata = false
   for (const line of lines) {
-    const [, key = '', value = ''] = /^([A-Za-z_][\w-]*):(?![^\s])(.*)$/.exec(line) ?? []
+    const [, key = '', value = ''] = /^([A-Za-z_][\w-]*):(?![^\s])(.*)$/s.exec(line) ?? []
     if (key === '' && isInSource) source = addSource(source ?? [], line)
     else if (key === 'source') source = []
     else if (OWN.has(key) && !fields.has(key)) fields.set(key, unquoted(value))
@@ -127,7 +127,7 @@ function addSource(before: readonly MemorySource[], line: string): MemorySource[
 
 function unquoted(value: string): string {
   const text = value.trim()
-  if (/^".*"$/.test(text)) {
+  if (/^".*"$/s.test(text)) {
     try {
       const parsed: unknown = JSON.parse(text)
       if (typeof parsed === 'string') return parsed
@@ -136,7 +136,7 @@ function unquoted(value: string): string {
     }
     return text.slice(1, -1)
   }
-  return /^'.*'$/.test(text) ? text.slice(1, -1).replaceAll("''", "'") : text
+  return /^'.*'$/s.test(text) ? text.slice(1, -1).replaceAll("''", "'") : text
 }
 
 function isoTime(text: string | undefined): string | undefined {

@@ -12,7 +12,7 @@ test('however a text is cut into chunks, the lines are the same', () => {
         expect(linesOf(chunks)).toEqual(linesOf([chunks.join('')]))
       },
     ),
-    cases(500, 20_000),
+    cases(500, 100_000),
   )
 })
 

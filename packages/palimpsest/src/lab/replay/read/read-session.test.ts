@@ -106,7 +106,7 @@ test('whatever piece of a file is damaged, and however it is cut into chunks, ev
         expect(reader.end()).toEqual(session)
       },
     ),
-    cases(500, 50_000),
+    cases(500, 100_000),
   )
 })
 

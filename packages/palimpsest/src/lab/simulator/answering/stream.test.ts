@@ -84,7 +84,7 @@ describe('a stream', () => {
         const response = responseFor(content)
         expect(collect(eventsOf({ response, isCut: false }))).toEqual(response)
       }),
-      cases(500, 5_000),
+      cases(500, 100_000),
     )
   })
 
