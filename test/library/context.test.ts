@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import Anthropic from '@anthropic-ai/sdk'
 import OlderAnthropic from 'anthropic-sdk-0x'
-import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
 
 import { createContext, memoryStore, type AgentStore, type Context, type ContextOptions } from 'palimpsest'
 import { fileStore } from 'palimpsest/node'
@@ -292,6 +292,53 @@ describe.each([
     const restored = await context.prepare(input)
     expect(restored.request.messages.length).toBe(whole.request.messages.length + 1)
   })
+})
+
+describe('an owner who returns to a history and then says something else', () => {
+  const ask = async (context: Context, messages: Message[], client?: Anthropic) => {
+    const { request, plan } = await context.prepare({ system: SYSTEM, tools, messages, max_tokens: 500 })
+    if (client) await context.observe(await client.messages.create(request))
+    return { plan, text: JSON.stringify(request.messages) }
+  }
+  const cleared = (text: string): number => text.split('[Old tool result content cleared]').length - 1
+
+  test('may return to a history of any length', async () => {
+    const context = open()
+    const long = Array.from({ length: 12_000 }, (_, i): Message => {
+      return { role: i % 2 === 0 ? 'user' : 'assistant', content: `${i}` }
+    })
+    await ask(context, [...long, { role: 'user', content: 'And now?' }])
+    await ask(context, [{ role: 'user', content: 'Something else.' }])
+    const { plan } = await ask(context, [...long.slice(0, 2), { role: 'user', content: 'No.' }])
+    expect(plan.history.change).toBe('returned')
+  })
+
+  test.each(['in one process', 'in another process'])(
+    'has what was decided where he was last, not where a branch was made last (%s)',
+    async (where) => {
+      vi.useFakeTimers({ toFake: ['Date'] })
+      onTestFinished(() => void vi.useRealTimers())
+      const { client } = connect()
+      const store = memoryStore()
+      let context = createContext({ model: MODEL, store })
+      const shared = [START, ...rounds(20, 3_600)]
+      const [b, c, d] = ['B', 'C', 'D'].map((content): Message[] => [...shared, { role: 'user', content }])
+      await ask(context, b ?? [], client)
+      await ask(context, c ?? [], client)
+      vi.setSystemTime(Date.now() + 2 * 3_600_000)
+      const atB = await ask(context, b ?? [], client)
+      expect(cleared(atB.text)).toBeGreaterThan(10)
+      await ask(context, [{ role: 'user', content: 'Something else.' }], client)
+      if (where === 'in another process') {
+        const id = await context.id()
+        await context.close()
+        context = createContext({ model: MODEL, store, id })
+      }
+      const atD = await ask(context, d ?? [], client)
+      await context.close()
+      expect(cleared(atD.text)).toBe(cleared(atB.text))
+    },
+  )
 })
 
 describe('a refusal because of size', () => {

@@ -15,7 +15,7 @@ import { grow, type ContextSetup, type ContextState } from './context-state.ts'
 import { mended } from './owner-blocks.ts'
 import { keyOf, type OwnerMessage, type SeenMessage } from './owner-message.ts'
 import { isSamePrefix } from './owner-prefix.ts'
-import { childOf, knownAs, pathTo, reconcile, type OwnerNode, type Reconciled } from './owner-tree.ts'
+import { childOf, follow, knownAs, pathTo, reconcile, type OwnerNode, type Reconciled } from './owner-tree.ts'
 import { requireHistory } from './require-history.ts'
 import { hasThinking, noteThinking, withThinkingOrigin } from './thinking-origin.ts'
 
@@ -69,10 +69,11 @@ export async function followHistory(
   return { change, from: kept, added: ids, marks }
 }
 
-/** The newest of what once came after a message; undefined if nothing did. */
+/** The end of the history that its owner had last with this message in it; undefined if nothing came after it. */
 function newestAfter(node: OwnerNode | undefined): OwnerNode | undefined {
-  const next = node && [...node.children.values()].at(-1)
-  return next && (newestAfter(next) ?? next)
+  let newest: OwnerNode | undefined
+  for (let next = node?.lastChild; next; next = next.lastChild) newest = next
+  return newest
 }
 
 /** An owner who keeps an answer without its thinking keeps that answer: what was left out leaves the view, and nothing else changes. */
@@ -152,6 +153,7 @@ async function switchTo(
   await appendAfter(leaf, [marker], ports)
   const { entries, from } = await stored.history.load([])
   state.path = pathTo(target)
+  follow(state.path)
   // What we knew about the cache no longer holds.
   state.watch = undefined
   grow(state, { ...session, view: viewOf(entries, from) })

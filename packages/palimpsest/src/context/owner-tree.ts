@@ -13,6 +13,8 @@ export interface OwnerNode {
   readonly entry: EntryId | null
   readonly parent: OwnerNode | undefined
   readonly children: Map<Hash, OwnerNode>
+  /** The one of its children that the owner was at last. */
+  lastChild: OwnerNode | undefined
   /** The newest entry whose last message of the owner's is this one. */
   leaf: EntryId | null
   /** As its owner last sent it. */
@@ -21,15 +23,30 @@ export interface OwnerNode {
 
 /** The beginning of all histories. */
 export function newRoot(): OwnerNode {
-  return { key: '', entry: null, parent: undefined, children: new Map(), leaf: null, seen: undefined }
+  const children = new Map<Hash, OwnerNode>()
+  return {
+    key: '',
+    entry: null,
+    parent: undefined,
+    children,
+    lastChild: undefined,
+    leaf: null,
+    seen: undefined,
+  }
 }
 
 /** Adds a message after another. If there was one that says the same, what came after that one is still found. */
 export function childOf(parent: OwnerNode, key: Hash, entry: EntryId): OwnerNode {
-  const children = parent.children.get(key)?.children ?? new Map<Hash, OwnerNode>()
-  const node = { key, entry, parent, children, leaf: entry, seen: undefined }
+  const { children = new Map<Hash, OwnerNode>(), lastChild } = parent.children.get(key) ?? {}
+  const node = { key, entry, parent, children, lastChild, leaf: entry, seen: undefined }
   parent.children.set(key, node)
+  parent.lastChild = node
   return node
+}
+
+/** The owner is at the end of this path now. */
+export function follow(path: readonly OwnerNode[]): void {
+  for (const [i, node] of path.entries()) if (i > 0 && node.parent) node.parent.lastChild = node
 }
 
 /** How a history relates to what is known. */
@@ -159,6 +176,8 @@ export async function readTree(
     if (isOwners(entry)) told(entry)
     tips.set(entry.id, tip)
     tip.leaf = entry.id
+    // It marks where a branch begins, or that its owner has returned to one.
+    if (entry.kind === 'title') follow(pathTo(tip))
   }
   return pathTo(tips.get(leaf ?? '') ?? root)
 }
