@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import Anthropic from '@anthropic-ai/sdk'
 import OlderAnthropic from 'anthropic-sdk-0x'
-import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 
 import { createContext, memoryStore, type AgentStore, type Context, type ContextOptions } from 'palimpsest'
 import { fileStore } from 'palimpsest/node'
@@ -300,7 +300,6 @@ describe('an owner who returns to a history and then says something else', () =>
     if (client) await context.observe(await client.messages.create(request))
     return { plan, text: JSON.stringify(request.messages) }
   }
-  const cleared = (text: string): number => text.split('[Old tool result content cleared]').length - 1
 
   test('may return to a history of any length', async () => {
     const context = open()
@@ -316,8 +315,6 @@ describe('an owner who returns to a history and then says something else', () =>
   test.each(['in one process', 'in another process'])(
     'has what was decided where he was last, not where a branch was made last (%s)',
     async (where) => {
-      vi.useFakeTimers({ toFake: ['Date'] })
-      onTestFinished(() => void vi.useRealTimers())
       const { client } = connect()
       const store = memoryStore()
       let context = createContext({ model: MODEL, store })
@@ -325,9 +322,10 @@ describe('an owner who returns to a history and then says something else', () =>
       const [b, c, d] = ['B', 'C', 'D'].map((content): Message[] => [...shared, { role: 'user', content }])
       await ask(context, b ?? [], client)
       await ask(context, c ?? [], client)
-      vi.setSystemTime(Date.now() + 2 * 3_600_000)
+      await ask(context, b ?? [], client)
+      expect(await context.compact()).toMatchObject({ kind: 'compacted' })
       const atB = await ask(context, b ?? [], client)
-      expect(cleared(atB.text)).toBeGreaterThan(10)
+      expect(atB.text).toContain('This conversation continues')
       await ask(context, [{ role: 'user', content: 'Something else.' }], client)
       if (where === 'in another process') {
         const id = await context.id()
@@ -336,7 +334,7 @@ describe('an owner who returns to a history and then says something else', () =>
       }
       const atD = await ask(context, d ?? [], client)
       await context.close()
-      expect(cleared(atD.text)).toBe(cleared(atB.text))
+      expect(atD.text).toContain('This conversation continues')
     },
   )
 })
