@@ -294,6 +294,19 @@ describe.each([
   })
 })
 
+test('after an undo the plan counts to the size at which it really compacts', async () => {
+  const context = open({ window: 30_000 })
+  const messages = [START, ...rounds(8, 3_600), { role: 'user', content: 'What now?' } as const]
+  const input = { system: SYSTEM, messages, max_tokens: 500 }
+  const before = (await context.prepare(input)).plan
+  await context.compact()
+  await context.undo((await context.describe()).removals.at(-1)?.id ?? '')
+  const { plan } = await context.prepare(input)
+  expect(plan.tokens).toBe(before.tokens)
+  expect(plan.percentLeft).toBeGreaterThan(before.percentLeft)
+  expect(plan.percentLeft).toBe((await context.describe()).report.percentLeft)
+})
+
 describe('an owner who returns to a history and then says something else', () => {
   const ask = async (context: Context, messages: Message[], client?: Anthropic) => {
     const { request, plan } = await context.prepare({ system: SYSTEM, tools, messages, max_tokens: 500 })

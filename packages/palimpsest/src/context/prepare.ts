@@ -13,12 +13,12 @@ import type { Ports } from '../ports.ts'
 import { breakpointPlaces } from '../request/breakpoint-places.ts'
 import type { CacheLifetimes } from '../request/build-request.ts'
 import { lifetimesFor } from '../request/cache-lifetimes.ts'
+import { reportNow } from '../situation/after-undo.ts'
 import { calibrationOf } from '../situation/calibration.ts'
 import { modelPolicy } from '../situation/model-policy.ts'
 import { appendTo } from '../situation/session.ts'
 import { sizeOf } from '../situation/size-of.ts'
 import type { Situation, WindowReading } from '../situation/situation.ts'
-import { reportContext } from '../situation/thresholds.ts'
 import { factorOf } from '../tokens/calibrate.ts'
 import { isRemoval, type Entry } from '../transcript/entry.ts'
 import { settle } from '../transcript/settle.ts'
@@ -90,7 +90,7 @@ export async function prepare(
     request,
     plan: {
       tokens,
-      percentLeft: reportContext(tokens, limits.reading).percentLeft,
+      percentLeft: reportNow(tokens, state.session.view, limits.reading).percentLeft,
       history: { change, from },
       actions: told.actions,
       notices,

@@ -1,6 +1,6 @@
 import { ProviderError, UsageError } from '../errors.ts'
 import { sizeOf } from '../situation/size-of.ts'
-import { reportContext } from '../situation/thresholds.ts'
+import { reportNow } from '../situation/after-undo.ts'
 import { limitNamed, LIMIT_TOKENS_MIN } from '../tokens/doubt-limit.ts'
 import { overflowFailure, type Overflow } from '../tokens/overflow.ts'
 import type { ContextSetup, ContextState } from './context-state.ts'
@@ -41,7 +41,7 @@ export async function recover(
   const notices = [...told.notices, ...(await takeBeside(state, setup))]
   const tokens = sizeOf(state.session.view, limits)
   const { request } = buildNow(state, { head, marks: sent.marks, tokens }, limits, setup)
-  const { percentLeft } = reportContext(tokens, limits.reading)
+  const { percentLeft } = reportNow(tokens, state.session.view, limits.reading)
   const history = { change: 'appended', from: state.path.length - 1 } as const
   return { request, plan: { tokens, percentLeft, history, actions: told.actions, notices } }
 }

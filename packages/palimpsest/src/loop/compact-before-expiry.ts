@@ -1,4 +1,5 @@
 import { autoCompact } from '../engine/auto-compact.ts'
+import { undoneIn } from '../situation/after-undo.ts'
 import type { Session } from '../situation/session.ts'
 import { sizeOf } from '../situation/size-of.ts'
 import { TTL_MS, type Ttl } from '../ledger/cache.ts'
@@ -39,7 +40,7 @@ export async function* compactBeforeExpiry(
   if (!ports.flags.value('compact-before-expiry')) return begin
   if (waitForExpiryMs(moment, ports.clock.now()) !== 0) return begin
   const sizeTokens = sizeOf(begin.view, situation)
-  if (sizeTokens < LONG_SHARE * fullAt(situation.thresholds)) return begin
+  if (undoneIn(begin.view).isAny || sizeTokens < LONG_SHARE * fullAt(situation.thresholds)) return begin
   const compaction = { ...setup.compaction, askModel: createAskModel(ports), runFork: forkPoint?.runFork }
   const limits = { ...situation, compaction, sizeTokens, source: 'main', cause: 'idle' as const }
   const at = { session: begin }

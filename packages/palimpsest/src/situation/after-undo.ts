@@ -1,4 +1,5 @@
-import type { Thresholds } from './thresholds.ts'
+import { reportContext, type ContextReport, type Thresholds } from './thresholds.ts'
+import type { WindowReading } from './situation.ts'
 import { isRemoval } from '../transcript/entry.ts'
 import { everInLog } from '../transcript/ever-in-log.ts'
 import { blockKey, type View } from '../transcript/view.ts'
@@ -35,7 +36,7 @@ export function undoneIn({ log, boundary }: Pick<View, 'log' | 'boundary'>): Und
   return { isAny, blocks: new Set(blocks) }
 }
 
-/** The thresholds that hold for this conversation now. */
+/** The thresholds that hold for this conversation now. Ask again after each entry: a compaction ends what an undo began. */
 export function thresholdsInForce(view: Pick<View, 'log' | 'boundary'>, thresholds: Thresholds): Thresholds {
   return thresholdsAfterUndo(thresholds, undoneIn(view))
 }
@@ -50,4 +51,13 @@ export function isUndoneSince({ log, nodes }: View): boolean {
   const answer = nodes.findLast((node) => node.role === 'assistant')?.source
   const undone = log.findLastIndex(({ kind }) => kind === 'void')
   return undone >= 0 && undone > log.findLastIndex(({ id }) => id === answer?.id)
+}
+
+/** Where the conversation stands, with the thresholds that hold now. */
+export function reportNow(
+  usedTokens: number,
+  view: Pick<View, 'log' | 'boundary'>,
+  reading: Pick<WindowReading, 'window' | 'thresholds' | 'autoEnabled'>,
+): ContextReport {
+  return reportContext(usedTokens, { ...reading, thresholds: thresholdsInForce(view, reading.thresholds) })
 }
