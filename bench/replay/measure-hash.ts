@@ -97,7 +97,8 @@ export function measureHash(read: Read = readLibraryFile, files: readonly string
 function codeOf({ text, comments, program }: SourceFile): string {
   let code = text
   for (const { start, end } of comments)
-    code = code.slice(0, start) + code.slice(start, end).replaceAll(/[^\n]/g, ' ') + code.slice(end)
+    code =
+      code.slice(0, start) + code.slice(start, end).replaceAll(/[^\n\r\u2028\u2029]/g, ' ') + code.slice(end)
   let at = 0
   let kept = ''
   for (const { start, end } of literalsIn(program)) {
@@ -107,8 +108,11 @@ function codeOf({ text, comments, program }: SourceFile): string {
   return (kept + evenSpace(code.slice(at))).trim()
 }
 
+/** All that end a line in JavaScript. */
+const LINE_END = /[\n\r\u2028\u2029]/
+
 function evenSpace(code: string): string {
-  return code.replaceAll(/\s+/g, (space) => (space.includes('\n') ? '\n' : ' '))
+  return code.replaceAll(/\s+/g, (space) => (LINE_END.test(space) ? '\n' : ' '))
 }
 
 function literalsIn(program: SyntaxNode): Span[] {

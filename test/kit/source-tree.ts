@@ -52,8 +52,6 @@ export interface SourceInfo {
   readonly types: readonly TypeSize[]
   /** `...(x && { … })` and `...(x ? { … } : {})` in objects: members that are there or not. */
   readonly conditionalSpreads: number
-  /** Names of the methods that it calls, or takes out of objects by a pattern. */
-  readonly methods: ReadonlySet<string>
 }
 
 export function readSources(): readonly SourceInfo[] {
@@ -92,7 +90,6 @@ const NOT_ASKED: Omit<Tree, 'imports'> = {
   functions: [],
   mentions: new Set(),
   reads: new Set(),
-  methods: new Set(),
   types: [],
   conditionalSpreads: 0,
 }
@@ -109,17 +106,13 @@ function targetOf(path: string, specifier: string): Pick<Import, 'path'> {
   return specifier.startsWith('.') ? { path: join(dirname(path), specifier) } : {}
 }
 
-type Tree = Pick<
-  SourceInfo,
-  'imports' | 'functions' | 'mentions' | 'reads' | 'methods' | 'types' | 'conditionalSpreads'
->
+type Tree = Pick<SourceInfo, 'imports' | 'functions' | 'mentions' | 'reads' | 'types' | 'conditionalSpreads'>
 
 function describeTree(path: string, source: SourceFile): Tree {
   const imports: Import[] = []
   const functions: FunctionSize[] = []
   const mentions = new Set<string>()
   const reads = new Set<string>()
-  const methods = new Set<string>()
   const types: TypeSize[] = []
   let conditionalSpreads = 0
   const addFunction = functionsInto(functions, source.text)
@@ -131,12 +124,11 @@ function describeTree(path: string, source: SourceFile): Tree {
     addFunction(node)
     addMentions(node, field)
     for (const name of membersReadBy(node)) reads.add(name)
-    for (const name of methodsIn(node)) methods.add(name)
     addType(node)
     if (node.type === 'ObjectExpression')
       conditionalSpreads += childrenOf(node, 'properties').filter(isConditionalSpread).length
   })
-  return { imports, functions, mentions, reads, methods, types, conditionalSpreads }
+  return { imports, functions, mentions, reads, types, conditionalSpreads }
 }
 
 function importOf(path: string, specifier: string, node: SyntaxNode): Import {
@@ -266,12 +258,6 @@ function membersReadBy(node: SyntaxNode): readonly string[] {
     default:
       return []
   }
-}
-
-function methodsIn(node: SyntaxNode): readonly string[] {
-  if (node.type === 'ObjectPattern') return membersReadBy(node)
-  const callee = node.type === 'CallExpression' ? childOf(node, 'callee') : undefined
-  return callee ? membersReadBy(callee) : []
 }
 
 /** Undefined if only a run can know it. */
