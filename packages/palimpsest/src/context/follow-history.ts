@@ -15,7 +15,15 @@ import { grow, type ContextSetup, type ContextState } from './context-state.ts'
 import { mended } from './owner-blocks.ts'
 import { keyOf, type OwnerMessage, type SeenMessage } from './owner-message.ts'
 import { isSamePrefix } from './owner-prefix.ts'
-import { childOf, follow, knownAs, pathTo, reconcile, type OwnerNode, type Reconciled } from './owner-tree.ts'
+import {
+  childOf,
+  knownAs,
+  markVisited,
+  pathTo,
+  reconcile,
+  type OwnerNode,
+  type Reconciled,
+} from './owner-tree.ts'
 import { requireHistory } from './require-history.ts'
 import { hasThinking, noteThinking, withThinkingOrigin } from './thinking-origin.ts'
 
@@ -153,7 +161,7 @@ async function switchTo(
   await appendAfter(leaf, [marker], ports)
   const { entries, from } = await stored.history.load([])
   state.path = pathTo(target)
-  follow(state.path)
+  markVisited(state.path)
   // What we knew about the cache no longer holds.
   state.watch = undefined
   grow(state, { ...session, view: viewOf(entries, from) })

@@ -45,7 +45,7 @@ export function childOf(parent: OwnerNode, key: Hash, entry: EntryId): OwnerNode
 }
 
 /** The owner is at the end of this path now. */
-export function follow(path: readonly OwnerNode[]): void {
+export function markVisited(path: readonly OwnerNode[]): void {
   for (const [i, node] of path.entries()) if (i > 0 && node.parent) node.parent.lastChild = node
 }
 
@@ -177,7 +177,7 @@ export async function readTree(
     tips.set(entry.id, tip)
     tip.leaf = entry.id
     // It marks where a branch begins, or that its owner has returned to one.
-    if (entry.kind === 'title') follow(pathTo(tip))
+    if (entry.kind === 'title') markVisited(pathTo(tip))
   }
   return pathTo(tips.get(leaf ?? '') ?? root)
 }
