@@ -233,6 +233,16 @@ describe('a long conversation that lies idle', () => {
     expect(boundaries(agent)).toEqual([])
   })
 
+  test('is left alone after an undo', async () => {
+    const agent = agentWith([GOOD, ...rounds(5), DONE], { flags: on })
+    await agent.say('Echo.')
+    await agent.compact()
+    await agent.add({ kind: 'void', target: boundaries(agent)[0]?.id ?? '' })
+    const { length } = boundaries(agent)
+    await idle(agent, 4.5 * 60_000)
+    expect(boundaries(agent)).toHaveLength(length)
+  })
+
   test('knows how long to wait', () => {
     const moment = { lastRequestAt: 1_000, lifetime: '5m' as const }
     expect(waitForExpiryMs(moment, 1_000)).toBe(4 * 60_000)

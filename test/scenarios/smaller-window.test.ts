@@ -103,6 +103,19 @@ describe('a switch to a model with a smaller window', () => {
     expect(status).toBe(200)
   })
 
+  test('leaves what the user undid undone, below the size at which no request may be sent', async () => {
+    const agent = agentWith([GOOD, ...rounds(12), DONE])
+    await agent.say('Echo.')
+    expect(await agent.compact()).toMatchObject({ kind: 'compacted' })
+    await agent.add({ kind: 'void', target: boundaries(agent)[0]?.id ?? '' })
+    const { view } = agent.session
+    const size = Math.max(sizeOf(view, agent.setup.situation), sizeOf(view, target))
+    const below = { ...target, thresholds: { ...SMALL, auto: size - 1, blocking: size + 1_000 } }
+    expect(await compacted(agent, below)).toEqual([])
+    const above = { ...target, thresholds: { ...SMALL, auto: size - 2, blocking: size - 1 } }
+    expect(await compacted(agent, above)).not.toEqual([])
+  })
+
   test('does nothing where the conversation fits, or where nothing may compact', async () => {
     const agent = agentWith([GOOD, ...rounds(3), DONE])
     await agent.say('Echo.')

@@ -4,7 +4,6 @@ import { createForkPoint, type ForkPoint } from '../loop/fork-point.ts'
 import type { Ports } from '../ports.ts'
 import { CACHE_LIFETIMES, lastBought } from '../request/cache-lifetimes.ts'
 import { lastRequest } from '../request/last-request.ts'
-import { thresholdsInForce } from '../situation/after-undo.ts'
 import { modelPolicy } from '../situation/model-policy.ts'
 import type { Session } from '../situation/session.ts'
 import { situationOf } from '../situation/situation.ts'
@@ -29,7 +28,7 @@ export async function* fitForSwitch(
   const to = {
     thinking: modelPolicy(prefix.model, model.facts),
     calibration: startCalibration(model.facts.tokenizer),
-    thresholds: thresholdsInForce(session.view, thresholds),
+    thresholds,
   }
   const forkPoint = openForkPoint(session, options, ports)
   return yield* compactForSwitch(session, to, { ports, forkPoint, situation: before, compaction }, signal)

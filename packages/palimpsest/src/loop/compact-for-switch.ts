@@ -7,6 +7,7 @@ import type { LoopEvent } from './events.ts'
 import type { ForkPoint } from './fork-point.ts'
 import type { TurnCompaction, TurnSetup } from './run-turn.ts'
 import { takeEngineSteps } from './take-engine-steps.ts'
+import { thresholdsInForce } from '../situation/after-undo.ts'
 import { isFull } from '../situation/is-full.ts'
 
 // A conversation continues with another model. If it does not fit that model's window, the current model compacts it first: it has the
@@ -32,10 +33,11 @@ export async function* compactForSwitch(
 ): AsyncGenerator<LoopEvent, Session> {
   const sizeTokens = sizeOf(begin.view, setup.situation)
   // The other model's tokenizer may count more.
-  if (!isFull(Math.max(sizeTokens, sizeOf(begin.view, to)), to.thresholds)) return begin
+  const thresholds = thresholdsInForce(begin.view, to.thresholds)
+  if (!isFull(Math.max(sizeTokens, sizeOf(begin.view, to)), thresholds)) return begin
   const { ports, forkPoint, situation } = setup
   const compaction = { ...setup.compaction, askModel: createAskModel(ports), runFork: forkPoint?.runFork }
-  const limits = { ...situation, compaction, thresholds: to.thresholds, sizeTokens, source: 'main' }
+  const limits = { ...situation, compaction, thresholds, sizeTokens, source: 'main' }
   const steps = autoCompact(begin, { ...limits, cause: 'smaller-window' }, ports, signal)
   const at = { session: begin }
   yield* takeEngineSteps(at, steps, ports)
