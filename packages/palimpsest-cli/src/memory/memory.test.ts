@@ -85,7 +85,12 @@ describe('palimpsest memory', () => {
     const [, old] = (await json(kit, 'list')).toSorted((a: { ended: string }) => (a.ended === null ? -1 : 1))
     expect(old.ended).toEqual(expect.any(String))
     const after = await bytes()
-    expect((await kit.run(['memory', 'undo'])).exit).toBe(0)
+    expect(await kit.run(['memory', 'undo'])).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining(
+        ': the-staging-server-listens-on-port-4712, the-staging-server-listens-on-port-4711 (',
+      ),
+    })
     expect(await bytes()).toEqual(before)
     const [undo, ...rest] = await json(kit, 'log')
     expect(rest.map(({ undone }: { undone: boolean }) => undone)).toEqual([true, false])

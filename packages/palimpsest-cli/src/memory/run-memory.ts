@@ -1,4 +1,4 @@
-import { UsageError } from 'palimpsest'
+import { UsageError, type MemoryRecord } from 'palimpsest'
 import { addMemory, removeMemory, undoChange, MEMORY_TYPES, type MemoryType } from 'palimpsest/memory'
 
 import { toPrintable } from '../agent/printable.ts'
@@ -105,8 +105,14 @@ async function undo({ opened, words, world }: MemoryCall): Promise<ExitCode> {
   if (!found) return tell('there is no change to undo', false, world)
   const outcome = await undoChange(found.record.id, found.memory)
   return outcome.kind === 'undone'
-    ? tell(`undone: ${outcome.target.reason} (${outcome.target.id})`, true, world)
+    ? tell(undoneText(outcome.target), true, world)
     : tell(outcome.why, false, world)
+}
+
+/** The reason of a change may not say which memories it is about. */
+function undoneText({ reason, changed, id }: MemoryRecord): string {
+  const names = changed.map(({ file }) => file).filter((file) => file !== 'MEMORY')
+  return `undone: ${reason}: ${names.join(', ')} (${id})`
 }
 
 function tell(text: string, isDone: boolean, world: World): ExitCode {

@@ -194,6 +194,17 @@ test('a list is chosen from by letter, by number, by arrows; a searched one by w
   })
 })
 
+test('Ctrl-U clears what a list is searched for', () => {
+  const items = [{ label: 'Yes', value: 'yes' }]
+  const searched = pickItem(createPicker('Which?', items, true), { kind: 'text', text: 'no' })
+  if (searched.kind !== 'going') throw new Error('it is over')
+  const cleared = pickItem(searched.picker, key('u', { ctrl: true }))
+  expect(cleared.kind === 'going' && pickItem(cleared.picker, key('enter'))).toEqual({
+    kind: 'picked',
+    value: 'yes',
+  })
+})
+
 test.each([
   ['/tmp/shot.png', '@/tmp/shot.png '],
   ["'/tmp/my shot.PNG'", '@"/tmp/my shot.PNG" '],

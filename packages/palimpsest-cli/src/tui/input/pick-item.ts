@@ -37,6 +37,7 @@ export function foundItems({ items, query }: Picker): readonly PickItem[] {
 export function pickItem(picker: Picker, key: Key): PickStep {
   if (key.kind !== 'key') return typed(picker, key.text)
   if (key.name === 'escape' || (key.ctrl && (key.name === 'c' || key.name === 'd'))) return { kind: 'left' }
+  if (key.ctrl && key.name === 'u') return { kind: 'going', picker: { ...picker, query: '', chosen: 0 } }
   const found = foundItems(picker)
   const last = Math.max(0, found.length - 1)
   switch (key.name) {
