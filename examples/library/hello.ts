@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { withPalimpsest } from 'palimpsest/anthropic'
 import { createSimulator } from 'palimpsest/simulator'
 
-// Stands in for the provider, so that this runs without a key. With one: `new Anthropic()`.
+// Plays the provider, so that this runs without a key. With one: `new Anthropic()`.
 const simulator = createSimulator({ script: [{ content: [{ type: 'text', text: 'Hello to you.' }] }] })
 const plain = new Anthropic({
   apiKey: 'none',

@@ -23,9 +23,9 @@ export const UNKNOWN = '…'
 /** Of one text. */
 const VARIANTS_MAX = 16
 
-/** Strings of the product, and of the script that starts it. */
+/** Strings of the product, of the script that starts it, and of the examples. */
 export function sourceTexts(): readonly UserText[] {
-  const patterns = [`${LIBRARY}/**/*.ts`, `${CLI}/**/*.ts`, 'packages/*/bin/*.cjs']
+  const patterns = [`${LIBRARY}/**/*.ts`, `${CLI}/**/*.ts`, 'packages/*/bin/*.cjs', 'examples/**/*.ts']
   return globSync(patterns, { cwd: ROOT })
     .filter((path) => !path.endsWith('.test.ts'))
     .toSorted()
@@ -69,7 +69,7 @@ function nameIn(node: SyntaxNode, field: string): string {
   return stringOf(childOf(node, field), 'name') ?? ''
 }
 
-/** Markdown without code: what a reader of the page reads as prose, quotations too. */
+/** Markdown without code: what a reader of the page reads as prose, quotations and comments of code too. */
 export function pageTexts(patterns: readonly string[]): readonly UserText[] {
   return globSync(patterns, { cwd: ROOT })
     .toSorted()
@@ -92,6 +92,8 @@ export function paragraphsIn(path: string, page: string): UserText[] {
     const mark = /^\s*(?:>\s*)*(`{3,}|~{3,})/.exec(line)?.[1]
     if (fence !== undefined) {
       if (mark?.startsWith(fence) === true) fence = undefined
+      const [, comment] = /(?:^|\s)(?:#|\/\/) (.+)$/.exec(line) ?? []
+      if (comment !== undefined) found.push({ path, line: () => i + 1, text: comment, isForUsers: false })
       continue
     }
     if (mark !== undefined) fence = mark
@@ -110,6 +112,7 @@ function withoutCode(text: string): string {
     .replaceAll(/(`+)(?!`).*?[^`]\1(?!`)/g, UNKNOWN)
     .replaceAll(/\]\([^)]*\)/g, ']')
     .replaceAll(/<!--.*?-->|<[a-z/][^>]*>/gi, '')
+    .replaceAll(/\*{1,3}|(?<!\w)_|_(?!\w)/g, '')
     .trim()
 }
 
