@@ -24,7 +24,7 @@ describe('printable text', () => {
     expect(toPrintable(text)).toBe(expected)
   })
 
-  test('never holds anything that a terminal obeys, and stays as it is the second time', () => {
+  test('never contains anything that a terminal obeys, and does not change the second time', () => {
     fc.assert(
       fc.property(fc.string({ unit: ANY_CHARACTER }), (text) => {
         const printable = toPrintable(text)
@@ -37,7 +37,7 @@ describe('printable text', () => {
   })
 })
 
-test('a line of JSON holds nothing that a terminal obeys, and reads back as the same value', () => {
+test('a line of JSON contains nothing that a terminal obeys, and reads back as the same value', () => {
   fc.assert(
     fc.property(fc.string({ unit: ANY_CHARACTER }), (text) => {
       const line = toPrintableLine({ text })

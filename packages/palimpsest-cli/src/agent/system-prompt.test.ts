@@ -8,12 +8,12 @@ import { offeredTools } from './tools/create-tools.ts'
 const CHANGING = /\b20[1-9]\d\b|\d{4}-\d{2}-\d{2}|\/(home|tmp|Users|work)\b|v\d+\.\d+/
 
 describe('the system prompt', () => {
-  test('holds nothing that changes by day, folder or machine', () => {
+  test('contains nothing that changes with the day, folder or machine', () => {
     expect(SYSTEM_PROMPT).not.toMatch(CHANGING)
     expect(SYSTEM_PROMPT).not.toContain(process.cwd())
   })
 
-  test('is replaced or lengthened as the flags say', () => {
+  test('is replaced or extended as the flags say', () => {
     expect(composeSystemPrompt()).toBe(SYSTEM_PROMPT)
     expect(composeSystemPrompt({ systemPrompt: 'Own.' })).toBe('Own.')
     expect(composeSystemPrompt({ appendSystemPrompt: 'More.' })).toBe(`${SYSTEM_PROMPT}\n\nMore.`)
@@ -21,7 +21,7 @@ describe('the system prompt', () => {
     expect(composeSystemPrompt({ systemPrompt: '', appendSystemPrompt: 'More.' })).toBe('More.')
   })
 
-  test('names only tools that there are', async () => {
+  test('names only tools that exist', async () => {
     const bench = await createWorkbench()
     const names = new Set(bench.tools.map(({ name }) => name))
     const mentioned =
@@ -64,7 +64,7 @@ describe('the tools', () => {
     for (const bench of benches) await bench.dispose()
   })
 
-  test('refuse an empty input in words, never by a throw', async () => {
+  test('refuse an empty input with a message, never with an exception', async () => {
     const bench = await createWorkbench({ mode: 'bypass' })
     for (const { name } of bench.tools) {
       const output = await bench.call(name, {})

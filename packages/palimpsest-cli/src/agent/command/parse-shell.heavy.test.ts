@@ -63,7 +63,7 @@ describe('any line', () => {
       .split(' ')
       .concat('\n', '\t', 'r""m', "$'rm'", '\\\n')
 
-  test('that can be read runs nothing but what it names, says bash', async () => {
+  test('that we can parse runs nothing but what it names, according to bash', async () => {
     const lines = fc.sample(
       // What stands side by side without a space is read otherwise than what is apart.
       fc.array(fc.tuple(fc.constantFrom(...PIECES), fc.constantFrom('', ' ')), {
@@ -86,7 +86,7 @@ describe('any line', () => {
     expect(texts.length).toBeGreaterThan(50)
   })
 
-  test('of any characters is judged without a throw', () => {
+  test('is judged without an exception, whatever its characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: ANY_CHARACTER, maxLength: 200 }), (line) => {
         expect(typeof parseShell(line).readable).toBe('boolean')

@@ -45,7 +45,7 @@ async function work(): Promise<void> {
 }
 
 describe('checkpoints', () => {
-  test('keep what a file held before each write, for its owner alone', async () => {
+  test('keep what a file held before each write, for its owner only', async () => {
     await work()
     const list = await store().list()
     expect(list.map(({ toolUseId, path: file, before }) => [toolUseId, file, before?.mode])).toEqual([
@@ -61,7 +61,7 @@ describe('checkpoints', () => {
     ])
   })
 
-  test('hold equal contents once', async () => {
+  test('store equal contents once', async () => {
     for (let round = 0; round < 3; round++) {
       writeFileSync(path('a.txt'), 'same')
       await bench.call('Read', { file_path: 'a.txt' })
@@ -70,7 +70,7 @@ describe('checkpoints', () => {
     expect(readdirSync(join(bench.sessionFolder, 'checkpoints', 'files'))).toHaveLength(1)
   })
 
-  test('a torn last line is a write that never happened', async () => {
+  test('a torn last line counts as a write that never happened', async () => {
     await work()
     const log = join(bench.sessionFolder, 'checkpoints', 'log.jsonl')
     const whole = readFileSync(log, 'utf8')
@@ -84,7 +84,7 @@ describe('checkpoints', () => {
 })
 
 describe('restoring', () => {
-  test('brings files back as they were before the calls, mode included', async () => {
+  test('gives files the content and mode that they had before the calls', async () => {
     await work()
     expect(await restore(['toolu_2', 'toolu_3', 'toolu_4'])).toEqual([
       { path: path('old.txt'), kind: 'restored' },
@@ -95,7 +95,7 @@ describe('restoring', () => {
     expect(existsSync(path('sub/new.txt'))).toBe(false)
   })
 
-  test('goes back part of the way', async () => {
+  test('can go back part of the way', async () => {
     await work()
     await restore(['toolu_4'])
     expect(content('old.txt')).toBe('second')
@@ -112,7 +112,7 @@ describe('restoring', () => {
     expect([content('old.txt'), content('sub/new.txt')]).toEqual(['third', 'made'])
   })
 
-  test('brings back a file that was removed since by us, and leaves one alone that others changed', async () => {
+  test('recreates a file that we removed since, and leaves alone a file that others changed', async () => {
     await work()
     writeFileSync(path('old.txt'), 'by somebody else')
     rmSync(path('sub/new.txt'))
@@ -123,7 +123,7 @@ describe('restoring', () => {
     expect(content('old.txt')).toBe('by somebody else')
   })
 
-  test('(S1) a folder that became a link leads nowhere', async () => {
+  test('(S1) does not follow a folder that became a link', async () => {
     await work()
     writeFileSync(join(bench.outside, 'new.txt'), 'made')
     rmSync(path('sub'), { recursive: true })
@@ -132,7 +132,7 @@ describe('restoring', () => {
     expect(readFileSync(join(bench.outside, 'new.txt'), 'utf8')).toBe('made')
   })
 
-  test('(S1) a file that became a link is not written through', async () => {
+  test('(S1) does not write through a file that became a link', async () => {
     await work()
     writeFileSync(join(bench.outside, 'target.txt'), 'third')
     rmSync(path('old.txt'))

@@ -14,7 +14,7 @@ describe('replacing text', () => {
     })
   })
 
-  test('refuses what occurs more than once, overlapping ones counted', () => {
+  test('refuses a text that occurs more than once, counting overlapping occurrences', () => {
     expect(replaceText('aaa', 'aa', 'b', false)).toEqual({
       ok: false,
       kind: 'not-unique',
@@ -23,26 +23,26 @@ describe('replacing text', () => {
     })
   })
 
-  test('replaces all that do not overlap, from the left', () => {
+  test('replaces all occurrences that do not overlap, from the left', () => {
     expect(replaceText('aaa', 'aa', 'b', true)).toMatchObject({ ok: true, text: 'ba', count: 1 })
   })
 
-  test('takes nothing in the new text for a pattern', () => {
+  test('treats nothing in the new text as a pattern', () => {
     expect(replaceText('price', 'price', "$& $1 $' \\1", false)).toMatchObject({ text: "$& $1 $' \\1" })
   })
 
   test.each([
     ['several lines in a file with CRLF', 'a\r\nb\r\nc\r\n', 'a\nb', 'x\ny\nz', 'x\r\ny\r\nz\r\nc\r\n'],
     ['one line becomes several', 'a\r\nb\r\n', 'a', 'x\ny', 'x\r\ny\r\nb\r\n'],
-    ['the last line without an end', 'a\r\nb', 'b', 'x\ny', 'a\r\nx\r\ny'],
-    ['a match that begins with a line end', 'a\r\nb\r\n', '\nb', '\nc', 'a\r\nc\r\n'],
-    ['a lone line end of another kind stays', 'a\nb\r\nc\n', 'b', 'x\ny', 'a\nx\r\ny\r\nc\n'],
+    ['the last line without a line ending', 'a\r\nb', 'b', 'x\ny', 'a\r\nx\r\ny'],
+    ['a match that begins with a line ending', 'a\r\nb\r\n', '\nb', '\nc', 'a\r\nc\r\n'],
+    ['a lone line ending of another kind stays', 'a\nb\r\nc\n', 'b', 'x\ny', 'a\nx\r\ny\r\nc\n'],
     ['LF stays LF', 'a\nb\n', 'a\nb', 'x\ny', 'x\ny\n'],
-  ])('keeps line ends: %s', (_, text, old, fresh, expected) => {
+  ])('keeps line endings: %s', (_, text, old, fresh, expected) => {
     expect(replaceText(text, old, fresh, false)).toMatchObject({ ok: true, text: expected })
   })
 
-  test('counts both kinds of line end as the same text', () => {
+  test('treats both kinds of line ending as the same text', () => {
     expect(replaceText('a\nb\na\r\nb\n', 'a\nb', 'x', false)).toMatchObject({
       kind: 'not-unique',
       count: 2,
@@ -53,7 +53,7 @@ describe('replacing text', () => {
   const small = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '\r\n'), maxLength: 30 })
   const needle = fc.string({ unit: fc.constantFrom('a', 'b', '\n'), minLength: 1, maxLength: 4 })
 
-  test('a text without carriage returns: exactly one place or nothing happens, and the rest stays', () => {
+  test('in a text without carriage returns, exactly one place changes or none, and the rest stays the same', () => {
     const plain = fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 30 })
     fc.assert(
       fc.property(
@@ -79,7 +79,7 @@ describe('replacing text', () => {
     )
   })
 
-  test('a file with CRLF throughout stays one, and reads as the same edit of the same text with LF', () => {
+  test('a file with CRLF throughout keeps it, and the edit reads as the same edit of the text with LF', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 30 }),
@@ -100,7 +100,7 @@ describe('replacing text', () => {
     )
   })
 
-  test('with replace_all nothing of the old text is left, unless the new text brings it', () => {
+  test('replace_all leaves none of the old text, unless the new text contains it', () => {
     fc.assert(
       fc.property(small, needle, (text, old) => {
         const result = replaceText(text, old, '#', true)

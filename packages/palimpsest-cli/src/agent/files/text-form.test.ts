@@ -22,20 +22,20 @@ describe('the form of a text', () => {
 
   test.each([
     ['UTF-8', [0xc3, 0xa4, 0x0a], 'ä\n'],
-    ['UTF-8 with a mark', [0xef, 0xbb, 0xbf, 0x61], 'a'],
-    ['UTF-16, little end first', [0xff, 0xfe, 0x61, 0x00, 0xe4, 0x00], 'aä'],
-    ['UTF-16, big end first', [0xfe, 0xff, 0x00, 0x61, 0x00, 0xe4], 'aä'],
+    ['UTF-8 with a byte order mark', [0xef, 0xbb, 0xbf, 0x61], 'a'],
+    ['UTF-16, little-endian', [0xff, 0xfe, 0x61, 0x00, 0xe4, 0x00], 'aä'],
+    ['UTF-16, big-endian', [0xfe, 0xff, 0x00, 0x61, 0x00, 0xe4], 'aä'],
   ])('%s is read', (_, bytes, expected) => {
     const form = toTextForm(Uint8Array.from(bytes))
     expect(form && fromUnits(form.units, form.encoding)).toBe(expected)
   })
 
-  test('a NUL byte or half a unit is no text', () => {
+  test('a NUL byte or half a code unit is not text', () => {
     expect(toTextForm(Uint8Array.from([0x61, 0x00]))).toBeUndefined()
     expect(toTextForm(Uint8Array.from([0xff, 0xfe, 0x61]))).toBeUndefined()
   })
 
-  test('a text in units is found in a file in units, in every encoding', () => {
+  test('a text comes back unchanged from its code units, in every encoding', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),

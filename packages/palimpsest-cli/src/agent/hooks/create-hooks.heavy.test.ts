@@ -35,7 +35,7 @@ async function hooksWith(...commands: readonly Json[]): Promise<Hooks & { readon
 }
 
 describe('a command hook', () => {
-  test('gets the event on its stdin, the project and the session in its environment', async () => {
+  test('gets the event on stdin, and the project and the session in its environment', async () => {
     const { run, folder } = await hooksWith(
       'cat > event.json; echo "$CLAUDE_PROJECT_DIR $CLAUDE_CODE_SESSION_ID"',
     )
@@ -76,7 +76,7 @@ describe('a command hook', () => {
     expect(await run(PRE, NEVER)).toEqual([answer])
   })
 
-  test('that takes too long is ended with all that it started', async () => {
+  test('that takes too long is ended, with everything it started', async () => {
     let pids: readonly number[] = []
     // On a busy machine a shell takes longer to begin.
     for (const timeout of [1, 8, 60]) {
@@ -98,12 +98,12 @@ describe('a command hook', () => {
   test.each([
     ['has ended', 'echo more', 60],
     ['took too long', 'sleep 9', 0.1],
-  ])('that %s leaves no timer that nobody waits for', async (_, command, timeout) => {
+  ])('that %s leaves no stray timer', async (_, command, timeout) => {
     const { run } = await hooksWith({ type: 'command', command, timeout })
     expect(await timersLeftBy(async () => await run(PRE, NEVER))).toBe(0)
   })
 
-  test('that prints without end is read in part', async () => {
+  test('that prints endlessly is read only in part', async () => {
     const { run } = await hooksWith(`head -c ${3 * OUTPUT_BYTES_MAX} /dev/zero | tr '\\0' x`)
     const [answer] = await run(PRE, NEVER)
     expect(answer?.text).toHaveLength(OUTPUT_BYTES_MAX)
@@ -119,7 +119,7 @@ describe('a command hook', () => {
 })
 
 describe('hooks of one event', () => {
-  test('run side by side, the same command once, in the order of the settings', async () => {
+  test('run in parallel, the same command once, in the order of the settings', async () => {
     const meet =
       'touch $1; for i in $(seq 600); do [ -e $2 ] && break; sleep 0.05; done; [ -e $2 ] && echo met $1'
     const { run } = await hooksWith(`set -- a b; ${meet}`, `set -- b a; ${meet}`, `set -- a b; ${meet}`)
@@ -166,7 +166,7 @@ describe('hooks of one event', () => {
     ])
   })
 
-  test('of other kinds are named once; what is not a hook is ignored', async () => {
+  test('of other kinds are reported once; what is not a hook is ignored', async () => {
     const { notices, run } = await hooksWith(
       { type: 'http', url: 'https://example.test' },
       { type: 'http', url: 'https://example.test/2' },

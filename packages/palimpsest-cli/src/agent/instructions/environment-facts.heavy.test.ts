@@ -39,13 +39,13 @@ const git = (...args: string[]): unknown =>
   execFileSync('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { stdio: 'pipe' })
 
 describe('the environment', () => {
-  test('outside of a repository', async () => {
+  test('outside a repository', async () => {
     expect(renderEnvironment(await find()).replaceAll(folder, '/f')).toBe(
       '<environment>\nAs it was when the conversation began:\nDate: 2026-01-05\nPlatform: linux\nWorking folder: /f\nGit: no repository\n</environment>',
     )
   })
 
-  test('in a repository: branch, status, last commits, bounded', async () => {
+  test('in a repository: branch, status and last commits, bounded', async () => {
     git('init', '-q', '-b', 'main')
     writeFileSync(join(folder, 'a'), '')
     git('add', 'a')
@@ -63,7 +63,7 @@ describe('the environment', () => {
     expect((await find(true)).git).toEqual({ branch: 'main', status: '' })
   })
 
-  test('without a sandbox and without trust git is not asked: the branch is read, here or above', async () => {
+  test('without a sandbox and without trust, git does not run: we read the branch ourselves, here or in a parent folder', async () => {
     git('init', '-q', '-b', 'main')
     const inner = join(folder, 'inner')
     mkdirSync(inner)
@@ -72,7 +72,7 @@ describe('the environment', () => {
     expect((await find()).git).toEqual({ branch: 'main' })
   })
 
-  test.runIf(hasSandbox)('in the sandbox git is asked, trusted or not', async () => {
+  test.runIf(hasSandbox)('in the sandbox, git runs, trusted or not', async () => {
     git('init', '-q', '-b', 'main')
     appendFileSync(join(folder, '.git/config'), `[core]\n\tfsmonitor = touch ${folder}/pwned\n`)
     writeFileSync(join(folder, 'a'), 'x')
@@ -80,7 +80,7 @@ describe('the environment', () => {
     expect(existsSync(join(folder, 'pwned'))).toBe(false)
   })
 
-  test('of a repository above the work only the branch is told, trusted or not, with the sandbox or without', async () => {
+  test('shows only the branch of a repository above the working folder, trusted or not, with or without the sandbox', async () => {
     git('init', '-q', '-b', 'main')
     writeFileSync(join(folder, 'outside'), 'x')
     folder = join(folder, 'inner')
@@ -90,7 +90,7 @@ describe('the environment', () => {
         expect((await find(isTrusted, policy)).git).toEqual({ branch: 'main' })
   })
 
-  test('programs that the user set up for files of some kind are not run on those of a repository', async () => {
+  test('programs that the user set up for some kind of file do not run on the files of a repository', async () => {
     git('init', '-q', '-b', 'main')
     writeFileSync(join(folder, 'a'), 'x')
     git('add', 'a')
@@ -102,7 +102,7 @@ describe('the environment', () => {
     expect(existsSync(join(folder, 'pwned'))).toBe(false)
   })
 
-  test('a repository whose configuration runs programs runs none, and only its branch is told', async () => {
+  test('a repository whose configuration names programs runs none of them, and shows only its branch', async () => {
     git('init', '-q', '-b', 'main')
     writeFileSync(join(folder, 'a'), 'x')
     git('add', 'a')

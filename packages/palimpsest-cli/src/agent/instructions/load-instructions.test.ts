@@ -55,7 +55,7 @@ describe('instruction files', () => {
     ])
   })
 
-  test('two that are the same, linked or imported count once', async () => {
+  test('that are the same, linked or imported count once', async () => {
     put('AGENTS.md', 'same\n')
     put('CLAUDE.md', 'same')
     expect(names(await load())).toEqual(['parent/project/AGENTS.md'])
@@ -93,7 +93,7 @@ describe('instruction files', () => {
     expect(loaded.files[2]?.importedBy).toBe(join(project, 'docs/a.md'))
   })
 
-  test('imports from outside of the project need trust, links that lead out too', async () => {
+  test('imports from outside the project need trust, and so do links that lead out', async () => {
     writeFileSync(join(root, 'user', 'secret.md'), 'SECRET')
     put('AGENTS.md', '@~/secret.md @../../user/secret.md @inside.md')
     symlinkSync(join(root, 'user', 'secret.md'), join(project, 'inside.md'))
@@ -121,7 +121,7 @@ describe('instruction files', () => {
     ])
   })
 
-  test('what a project imports imports nothing from outside, trusted or not; what comes from outside may', async () => {
+  test('a file that a project imports cannot import from outside, trusted or not; a file from outside can', async () => {
     put('AGENTS.md', 'rules @docs/rules.md @~/shared/own.md')
     put('docs/rules.md', 'more @~/private.md @other.md')
     put('docs/other.md', 'other')
@@ -142,7 +142,7 @@ describe('instruction files', () => {
     ])
   })
 
-  test('are no links to where keys are kept, trusted or not, and what begins with a dot in a home is such a place', async () => {
+  test('are not read through links to where keys are kept, trusted or not; a name in a home that starts with a dot is such a place', async () => {
     for (const folder of ['.ssh', '.tool']) mkdirSync(join(root, 'user', folder))
     writeFileSync(join(root, 'user', '.ssh', 'id_rsa'), 'SECRET')
     writeFileSync(join(root, 'user', '.tool', 'token'), 'SECRET')
@@ -162,7 +162,7 @@ describe('instruction files', () => {
     expect(names(await load())).toEqual(['home/AGENTS.md', 'home/more.md'])
   })
 
-  test('pipes, folders, binary files and empty ones are no trouble', async () => {
+  test('pipes, folders, binary files and empty files cause no trouble', async () => {
     execFileSync('mkfifo', [join(project, 'AGENTS.md')])
     mkdirSync(join(project, 'CLAUDE.md'))
     put('src/AGENTS.md', '')
@@ -174,7 +174,7 @@ describe('instruction files', () => {
     ])
   })
 
-  test('are bounded, one by one and together, at line ends, and what is missing is said', async () => {
+  test('are bounded, each and together, at line endings, and the text says what is missing', async () => {
     put('AGENTS.md', `${'x'.repeat(99)}\n`.repeat(3000) + '@b.md @c.md')
     put('b.md', `${'y'.repeat(99)}\n`.repeat(3000))
     put('c.md', 'z\n'.repeat(1000))
@@ -230,7 +230,7 @@ describe('imports', () => {
     expect(findImports(text)).toEqual(expected)
   })
 
-  test('are found in any text without an end', () => {
+  test('in any text are found without looping', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('`', '``', '```\n', '~~~\n', '@a', ' ', '\n', '<!--', '-->', 'x'), {

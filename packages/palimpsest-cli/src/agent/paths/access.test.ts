@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { tempFolder } from '../../../../../test/kit/temp-home.ts'
 import { createAccess } from './access.ts'
 
-test('private places count under their names and where they really are: absent, there, links, and in a home that is a link', async () => {
+test('private places count by name and by real path: absent, present, linked, and in a home that is a link', async () => {
   const root = await realpath(await tempFolder())
   const [real, home] = [join(root, 'real'), join(root, 'home')]
   await mkdir(join(real, '.config/gh'), { recursive: true })
@@ -29,7 +29,7 @@ test('private places count under their names and where they really are: absent, 
     expect(privatePlaces).toEqual(expect.arrayContaining([join(home, name), place]))
 })
 
-test('where the home itself is not there, its places count all the same', async () => {
+test('the private places of a home that does not exist count all the same', async () => {
   const root = await realpath(await tempFolder())
   const home = join(root, 'not-there')
   const { privatePlaces } = await createAccess({ cwd: root, home, rules: [] })

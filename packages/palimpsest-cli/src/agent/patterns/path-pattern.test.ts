@@ -81,7 +81,7 @@ describe('patterns of paths', () => {
     )
   })
 
-  test('take no more steps than the pattern is long for each character of the path', () => {
+  test('take no more steps per character of the path than the pattern has characters', () => {
     const parts = ['*a', '**/', 'a', '?', '[a-b]', '*?', '*a*', 'a*b', '*/', 'a*/']
     const paths = ['a', 'ab', 'a/', 'aaab/', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/'].map(
       (part) => `${part.repeat(PATH_CHARS / part.length)}c`,

@@ -43,7 +43,7 @@ describe('regular expressions of settings', () => {
     expect(matches(source, text)).toBe(expected)
   })
 
-  test('match what the machine’s own match', () => {
+  test('match what native regular expressions match', () => {
     const atom = fc.constantFrom(
       'a',
       'b',
@@ -81,7 +81,7 @@ describe('regular expressions of settings', () => {
     '(((a*)*)*)*b',
     '(a|b|ab)*c',
     `${'a?'.repeat(TEXT_CHARS / 2)}b`,
-  ])('%j takes steps by the length of pattern and text', (source) => {
+  ])('%j takes steps in proportion to the length of pattern and text', (source) => {
     const pattern = parseRegularPattern(source) ?? []
     const text = 'a'.repeat(TEXT_CHARS)
     const { steps } = matchRegularPattern(pattern, text)

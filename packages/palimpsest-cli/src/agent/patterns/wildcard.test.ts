@@ -29,7 +29,7 @@ describe('patterns with stars', () => {
     expect(parseWildcard(pattern)).toEqual(parts)
   })
 
-  test('match what trying every way matches', () => {
+  test('match what an exhaustive search matches', () => {
     const part = fc.stringMatching(/^[ab]{0,3}$/)
     fc.assert(
       fc.property(

@@ -50,7 +50,7 @@ const reason = async (name: string, input: Parameters<Workbench['permit']>[1]): 
   return verdict.allow ? 'allowed' : verdict.reason
 }
 
-test('nobody is asked about a program that waits for keys: it is refused, with what to use instead', async () => {
+test('a program that waits for keys is refused without a question, with what to use instead', async () => {
   await open({ answer: () => ({ kind: 'yes' }), rules: { allow: ['Bash'] } })
   expect(await reason('Bash', { command: 'git commit && vim a.txt' })).toBe(
     'Bash is not permitted: vim a.txt needs a terminal and somebody at its keys, and there is none. Use Edit or Write instead.',
@@ -58,9 +58,9 @@ test('nobody is asked about a program that waits for keys: it is refused, with w
   expect(bench.questions).toEqual([])
 })
 
-describe('the shell that is kept', () => {
+describe('the persistent shell', () => {
   test.each(['auto', 'off'] as const)(
-    'what an earlier command gave another meaning is asked about, whether rules allow it or it only reads; sandbox: %s',
+    'asks about what an earlier command gave another meaning, whether rules allow it or it only reads; sandbox: %s',
     async (sandbox) => {
       await open({
         sandbox,
@@ -98,7 +98,7 @@ describe('the shell that is kept', () => {
     },
   )
 
-  test('whoever allows every command is not asked', async () => {
+  test('does not ask a user who allows every command', async () => {
     await open({ rules: { allow: ['Bash'] } })
     await bench.call('Bash', { command: 'make() { echo mine; }' })
     expect(textOf(await bench.call('Bash', { command: 'make' }))).toBe('mine')
@@ -133,7 +133,7 @@ describe('modes', () => {
     expect(allowed).toEqual(expected)
   })
 
-  test('plan refuses what changes something, also where rules allow it', async () => {
+  test('plan mode refuses what changes something, even where rules allow it', async () => {
     await open({ mode: 'plan', rules: { allow: ['Edit', 'Bash(npm test:*)'] } })
     expect(await reason('Write', { file_path: 'x', content: '' })).toMatch(
       /in plan mode there is no place for changing files/,
@@ -143,7 +143,7 @@ describe('modes', () => {
 })
 
 describe('precedence', () => {
-  test('what forbids wins over what asks, that over what allows, that over the mode', async () => {
+  test('a rule that forbids beats one that asks, which beats one that allows, which beats the mode', async () => {
     await open({
       mode: 'bypass',
       rules: { allow: ['Bash'], ask: ['Bash(git push:*)'], deny: ['Bash(rm:*)'] },
@@ -154,7 +154,7 @@ describe('precedence', () => {
   })
 })
 
-describe('a rule for commands that begin so', () => {
+describe('a rule for a prefix of commands', () => {
   openOnce({ rules: { allow: ['Bash(npm run test:*)'] } }, ({ work }) => mkdirSync(join(work, 'sub')))
 
   test.each([
@@ -210,7 +210,7 @@ describe('a rule with spaces', () => {
     ['make "a b"', false],
     ['make "a\ue020\ue020b"', false],
   ])(
-    'a space in a rule stands for one between words, in quotes for one in quotes; %j: %s',
+    'a space in a rule matches one between words, a quoted space matches one in quotes; %j: %s',
     async (command, expected) => {
       expect(await bash(command)).toBe(expected)
     },
@@ -265,7 +265,7 @@ describe('rules about commands', () => {
     expect(await bash(`sudo rm ${words} zz`)).toBe(false)
   })
 
-  test('a whole line allows just that line; a star stands for anything', async () => {
+  test('a whole line allows just that line; a star matches anything', async () => {
     await open({ rules: { allow: ['Bash(make && make install)', 'Bash(git * main)'] } })
     expect(await bash('make && make install')).toBe(true)
     expect(await bash('make')).toBe(false)
@@ -291,7 +291,7 @@ describe('rules about paths', () => {
     expect(await reason('Grep', { pattern: 'K', path })).toMatch(/forbids it/)
   })
 
-  test('reading is allowed outside where a rule says so, by home and root', async () => {
+  test('reading outside is allowed where a rule says so, by home and root', async () => {
     await open({ rules: { allow: ['Read(~/notes/**)', 'Read(//usr/share/**)'] } })
     expect(await reason('Read', { file_path: '~/notes/a.md' })).toBe('allowed')
     expect(await reason('Read', { file_path: '/usr/share/doc/x' })).toBe('allowed')
@@ -345,7 +345,7 @@ describe('reading commands and places', () => {
     expect(await bash(command)).toBe(expected)
   })
 
-  test('"cat */key.txt" runs unasked: true, where nothing leads away', async () => {
+  test('"cat */key.txt" runs unasked: true, where no link leads away', async () => {
     // The pattern also reaches `out`, which does.
     expect(await bash('cat */key.txt')).toBe(false)
     await open({})
@@ -353,8 +353,8 @@ describe('reading commands and places', () => {
   })
 })
 
-describe('a line of which rules allow a part', () => {
-  test('finds no programs of the project for the rest', async () => {
+describe('a line that rules allow in part', () => {
+  test('finds no programs of the project for the rest of it', async () => {
     await open({})
     const project = join(bench.root, 'project')
     const [work, packages] = [join(project, 'sub'), join(project, 'node_modules', '.bin')]
@@ -440,7 +440,7 @@ describe('without a user', () => {
 })
 
 describe('with a user', () => {
-  test('yes is for this call, always for exactly it from now on, no comes with the user’s words', async () => {
+  test('yes covers this call, always covers exactly this call from now on, no carries the user’s words', async () => {
     const answers = [{ kind: 'yes' }, { kind: 'always' }, { kind: 'no', words: 'use pnpm' }] as const
     let asked = 0
     await open({ answer: () => answers[asked++] ?? { kind: 'no' } })
@@ -473,7 +473,7 @@ describe('with a user', () => {
     expect([bench.questions.length, most]).toEqual([1, 1])
   })
 
-  test('an input that is no call is refused without a question', async () => {
+  test('an invalid input is refused without a question', async () => {
     await open({ answer: () => ({ kind: 'yes' }) })
     expect(await reason('Write', { file_path: 7 })).toMatch(/must be a string/)
     expect(await reason('WebFetch', { url: 'file:///etc/passwd' })).toMatch(/only http and https/)
@@ -495,7 +495,7 @@ describe('rules about hosts', () => {
 })
 
 describe('hidden files', () => {
-  test('are left out of what searches find', async () => {
+  test('do not appear in what searches find', async () => {
     await open({ rules: { deny: ['Read(./secrets/**)'] } })
     expect(textOf(await bench.call('Grep', { pattern: 'KEY|text', output_mode: 'content' }))).toBe(
       'a.txt:1:text',

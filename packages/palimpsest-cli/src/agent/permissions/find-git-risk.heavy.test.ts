@@ -97,7 +97,7 @@ describe('git without a sandbox, in a trusted folder', () => {
     expect(await allowed()).toBe(true)
   })
 
-  test('a planted monitor runs when git is really called, and not by us', async () => {
+  test('a planted monitor runs when git itself is called, and not when we check', async () => {
     config(`[core]\n\tfsmonitor = touch ${join(bench.root, 'pwned')} #\n`)
     expect(await allowed()).toBe(false)
     expect(existsSync(join(bench.root, 'pwned'))).toBe(false)
@@ -154,13 +154,13 @@ describe('git without a sandbox, in a trusted folder', () => {
     expect(await allowed()).toBe(false)
   })
 
-  test('asks where it has objects of other repositories', async () => {
+  test('asks where it uses objects of other repositories', async () => {
     writeFileSync(join(bench.work, '.git/objects/info/alternates'), `${bench.outside}/.git/objects\n`)
     expect(await findGitRisk(bench.work)).toMatch(/leads to other repositories/)
     expect(await allowed()).toBe(false)
   })
 
-  test('asks where the repository is above the work, or is the worktree of one that does not name the work', async () => {
+  test('asks where the repository is above the working folder, or where the folder is a worktree that its repository does not name', async () => {
     const [inner, tree] = [join(bench.work, 'inner'), join(bench.outside, 'tree')]
     mkdirSync(inner)
     execFileSync('git', ['-C', bench.work, 'worktree', 'add', '-q', tree])
@@ -183,7 +183,7 @@ describe('git without a sandbox, in a trusted folder', () => {
     expect(await allowed()).toBe(false)
   })
 
-  test('asks where .git is no plain folder: empty, a link, with a link for its HEAD', async () => {
+  test('asks where .git is not a plain folder: empty, a link, or with a link as its HEAD', async () => {
     const git = join(bench.work, '.git')
     const head = join(git, 'HEAD')
     rmSync(head)
@@ -208,7 +208,7 @@ describe('git without a sandbox, in a trusted folder', () => {
     expect(await findGitRisk(bench.work)).toMatch(/leads to another repository/)
   })
 
-  test('asks about the folder that the line goes to', async () => {
+  test('asks about the folder that the line changes to', async () => {
     const inner = join(bench.work, 'vendor')
     execFileSync('git', ['init', '-q', inner])
     expect(await allowed('cd vendor && git status')).toBe(true)
@@ -228,7 +228,7 @@ describe('git without a sandbox, in a trusted folder', () => {
   })
 })
 
-describe('git without a sandbox, in a folder that nobody trusted', () => {
+describe('git without a sandbox, in an untrusted folder', () => {
   test('is asked about, except for its version', async () => {
     await bench.dispose()
     bench = await createWorkbench()

@@ -67,7 +67,7 @@ describe('what the configuration of a repository names is not written unasked in
     await linked.dispose()
   })
 
-  test('what the user names for all of them', async () => {
+  test('what the user’s own configuration names for all repositories', async () => {
     writeFileSync(join(bench.home, '.gitconfig'), '[core]\n\thooksPath = checks\n')
     config('[core]\n\tbare = false\n')
     expect(await isFree('checks/post-checkout')).toBe(false)

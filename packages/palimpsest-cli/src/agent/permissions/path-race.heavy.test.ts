@@ -12,7 +12,7 @@ import { createWorkbench } from '../../../../../test/kit/workbench.ts'
 
 const SWAP = `while :; do mv "$0/sub" "$0/aside"; ln -s "$1" "$0/sub"; rm "$0/sub"; mv "$0/aside" "$0/sub"; done`
 
-test('(S1) while a folder is swapped for a link again and again, nothing is written behind the link', async () => {
+test('(S1) while a folder is swapped for a link again and again, nothing is written through the link', async () => {
   const bench = await createWorkbench({ mode: 'accept-edits' })
   mkdirSync(join(bench.work, 'sub'))
   writeFileSync(join(bench.outside, 'seen.txt'), 'outside')

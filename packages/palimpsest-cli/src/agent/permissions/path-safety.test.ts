@@ -76,7 +76,7 @@ function outsideState(): unknown {
 
 describe('(S1) a file outside the working folder', () => {
   test.each(MODES.filter((mode) => mode !== 'bypass'))(
-    'is not written in mode %s, whatever the way to it',
+    'is not written in mode %s, whatever path leads to it',
     async (mode) => {
       await prepare(mode)
       const before = outsideState()
@@ -91,7 +91,7 @@ describe('(S1) a file outside the working folder', () => {
     },
   )
 
-  test('is not written by any way where rules allow edits in the folder', async () => {
+  test('is not written through any path where rules allow edits in the folder', async () => {
     await prepare('default', { allow: ['Edit', 'Edit(./**)', 'Edit(link-to-folder/**)', 'Edit(sub/**)'] })
     const before = outsideState()
     for (const path of WAYS_OUT) {
@@ -100,7 +100,7 @@ describe('(S1) a file outside the working folder', () => {
     }
   })
 
-  test('is written where a rule names it by its real path, and not through a rule for another one', async () => {
+  test('is written where a rule names it by its real path, and not where a rule names another file', async () => {
     await prepare('default')
     await bench.dispose()
     bench = await createWorkbench({ rules: { allow: ['Edit(../outside/**)'] } })
@@ -123,7 +123,7 @@ describe('(S1) a file outside the working folder', () => {
     expect(readdirSync(bench.home)).toEqual([])
   })
 
-  test('is not written in the bypass mode either where a rule forbids it, under any name', async () => {
+  test('is not written even in bypass mode where a rule forbids it, under any name', async () => {
     for (const path of [
       'link-to-folder/target.txt',
       '{outside}/target.txt',
@@ -176,7 +176,7 @@ describe('(S1) a link that is swapped between permission and write', () => {
         symlinkSync('secret.txt', join(bench.work, 'inner'))
       },
     ],
-  ])('leads nowhere: %s', async (_, path, meanwhile) => {
+  ])('is not written through: %s', async (_, path, meanwhile) => {
     writeFileSync(join(bench.work, 'secret.txt'), 'untouched')
     const before = outsideState()
     const output = await bench.call('Write', { file_path: path, content: 'owned' }, { meanwhile })
@@ -225,7 +225,7 @@ describe('(S1) any tree of links', () => {
   const links = fc.array(fc.tuple(fc.array(name, { minLength: 1, maxLength: 3 }), target), { maxLength: 6 })
   const path = fc.array(fc.oneof(name, fc.constantFrom('..', '.')), { minLength: 1, maxLength: 6 })
 
-  test('in accept-edits mode no path made of them writes outside of the folder', async () => {
+  test('in accept-edits mode, no path made of them writes outside the folder', async () => {
     await prepare('accept-edits')
     let written = 0
     await fc.assert(
@@ -291,7 +291,7 @@ describe('a path with ".." after a link', () => {
   })
 })
 
-describe('a private place inside of the working folder', () => {
+describe('a private place inside the working folder', () => {
   const open = async (): Promise<void> => {
     bench = await createWorkbench({ additional: ['home', 'home/.ssh/work'], ownHome: 'home/.palimpsest' })
     for (const folder of ['.ssh/work', '.config/gh', '.palimpsest/projects', '.some-cloud'])
@@ -345,7 +345,7 @@ describe('a private place inside of the working folder', () => {
   })
 })
 
-describe('a folder with the machine in it', () => {
+describe('a working folder that contains the whole machine', () => {
   const pid = process.pid
   const calls = [
     ['Read', { file_path: `/proc/${pid}/environ` }],
@@ -363,7 +363,7 @@ describe('a folder with the machine in it', () => {
     ['Bash', { command: 'cat /dev/mem' }],
   ] as const
 
-  test.each(['/', '/proc'])('does not lend it to anybody unasked: %s', async (work) => {
+  test.each(['/', '/proc'])('gives no unasked access to it: %s', async (work) => {
     bench = await createWorkbench({ work })
     for (const [name, input] of calls) {
       const { allow } = await bench.permit(name, input)
@@ -435,7 +435,7 @@ describe('configuration that decides what programs do', () => {
     expect(readdirSync(bench.work)).toEqual([])
   })
 
-  test('any name with a dot before it is protected, but for a few; so are kin of what is known', async () => {
+  test('any name that starts with a dot is protected, except for a few; so are names related to known ones', async () => {
     bench = await createWorkbench({ mode: 'accept-edits' })
     const known =
       `.hg/hgrc .jj/repo/config.toml .svn/x _darcs/prefs/defaults .pdbrc .sqliterc .psqlrc .ghci .iex.exs .kube/config .docker/config.json
@@ -477,7 +477,7 @@ describe('configuration that decides what programs do', () => {
     'Dockerfile',
   ]
 
-  test('and what is just a file is written', async () => {
+  test('an ordinary file is written', async () => {
     bench = await createWorkbench({ mode: 'accept-edits' })
     for (const path of plain) {
       const { allow } = await bench.permit('Write', { file_path: path, content: 'x' })
@@ -485,7 +485,7 @@ describe('configuration that decides what programs do', () => {
     }
   })
 
-  test('a folder does not become a repository, nor does one that looks like it get its configuration', async () => {
+  test('a folder cannot be made a repository, nor can one that looks like it get a configuration', async () => {
     bench = await createWorkbench({ mode: 'accept-edits' })
     mkdirSync(join(bench.work, 'bare', 'objects'), { recursive: true })
     mkdirSync(join(bench.work, 'bare', 'refs'))
@@ -543,7 +543,7 @@ describe('configuration that decides what programs do', () => {
     ],
     ['/etc', ['/etc/profile', '/etc/cron.d/x', '/etc/ld.so.preload']],
     ['/var', ['/var/spool/cron/crontabs/root']],
-  ])('the system’s own files are protected from whoever works in %s', async (work, paths) => {
+  ])('the system’s own files are protected when the working folder is %s', async (work, paths) => {
     bench = await createWorkbench({ work, mode: 'accept-edits' })
     for (const file_path of paths)
       expect([file_path, (await bench.permit('Write', { file_path, content: 'x' })).allow]).toEqual([
@@ -552,7 +552,7 @@ describe('configuration that decides what programs do', () => {
       ])
   })
 
-  test('whoever works inside of a repository’s own folder is asked too, and in a worktree there is not', async () => {
+  test('asks inside a repository’s own folder too, but not in a worktree there', async () => {
     bench = await createWorkbench()
     const git = join(bench.outside, '.git')
     for (const folder of ['hooks', 'wt/feature']) mkdirSync(join(git, folder), { recursive: true })
@@ -570,7 +570,7 @@ describe('configuration that decides what programs do', () => {
     }
   })
 
-  test('a folder in which programs are found by their names is protected, and no other', async () => {
+  test('a folder on PATH is protected, and no other', async () => {
     const work = realpathSync(mkdtempSync(join(tmpdir(), 'palimpsest-path-')))
     mkdirSync(join(work, 'bin'))
     symlinkSync('bin', join(work, 'linked'))

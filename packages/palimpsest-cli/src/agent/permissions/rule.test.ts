@@ -34,11 +34,11 @@ describe('rules', () => {
     'WebFetch(example.com)',
     'TodoWrite(x)',
     'a b',
-  ])('%j is none', (text) => {
+  ])('%j is not a rule', (text) => {
     expect(parseRule(text, 'allow').ok).toBe(false)
   })
 
-  test('lists are parted by commas and spaces outside of parentheses', () => {
+  test('lists are split at commas and spaces outside parentheses', () => {
     expect(splitRuleList('Read, Edit  Bash(git log:*),Bash(echo (a, b) c) ')).toEqual([
       'Read',
       'Edit',
@@ -53,7 +53,7 @@ describe('rules', () => {
     ])
   })
 
-  test('hosts that are allowed by name may be private, no others', () => {
+  test('only hosts that are allowed by name may be private', () => {
     const rules = ['WebFetch', 'WebFetch(domain:Localhost:3000)', 'Read'].flatMap((text) => {
       const parsed = parseRule(text, 'allow')
       return parsed.ok ? [parsed.rule] : []

@@ -17,7 +17,7 @@ const answer = (requestId: string, approve: boolean): MailRequest => ({
   approve,
 })
 
-test('the mode that a leader gave with its yes stays, whatever is handed in or answered later', () => {
+test('the mode that a leader set by approving a plan stays, whatever is submitted or answered later', () => {
   const planning = planningIn(trackMode('plan'))
   const id = planning.newRequestId()
   expect(planning.isHandedIn()).toBe(true)
@@ -26,7 +26,7 @@ test('the mode that a leader gave with its yes stays, whatever is handed in or a
   expect([planning.mode(), planning.isHandedIn()]).toEqual(['default', false])
 })
 
-test('a teammate has the mode of its leader: a yes changes nothing about it, and another plan is due the next time', () => {
+test('a teammate follows the mode of its leader: an approval does not change it, and the next time needs another plan', () => {
   const leader: { mode: PermissionMode } = { mode: 'plan' }
   const planning = planningIn(followMode(() => leader.mode))
   const refused = planning.newRequestId()

@@ -20,7 +20,7 @@ const FILTER = new Uint8Array([1, 2])
 const NEW = { forbidsUserNamespaces: true, limitsScratch: true }
 
 describe('arguments of bubblewrap', () => {
-  test('are outer mounts first, then what covers them; nothing but the plan', () => {
+  test('list outer mounts first, then what covers them, and nothing that is not in the plan', () => {
     const { args, inputs } = bubblewrapArguments(PLAN, FILTER, NEW)
     expect(args.join(' ')).toBe(
       [
@@ -43,7 +43,7 @@ describe('arguments of bubblewrap', () => {
     ])
   })
 
-  test('do without what an older version lacks', () => {
+  test('omit what an older version lacks', () => {
     const { args } = bubblewrapArguments(PLAN, FILTER, { forbidsUserNamespaces: false, limitsScratch: false })
     expect(args).not.toContain('--disable-userns')
     expect(args).not.toContain('--size')

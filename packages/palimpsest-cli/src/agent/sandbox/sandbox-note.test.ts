@@ -9,7 +9,7 @@ const note = (output: string, failed = true): 'certain' | 'likely' | 'none' => {
   return text.includes('may be why') ? 'likely' : 'certain'
 }
 
-describe('what is said of the sandbox', () => {
+describe('what the note says about the sandbox', () => {
   test.each([
     ["touch: cannot touch 'x': Read-only file system", true, 'certain'],
     ['Error: EROFS: read-only file system, open', true, 'certain'],

@@ -69,7 +69,7 @@ const bash = async (
 ): Promise<string> => textOf(await bench.call('Bash', { command, ...more }))
 
 describe.runIf(hasSandbox)('(S3) in the sandbox', () => {
-  test('nothing is written: not in the work, not beside it, not in the system', async () => {
+  test('nothing is written: not in the working folder, not next to it, not in the system', async () => {
     const before = readdirSync(bench.root, { recursive: true })
     const tries = [
       'echo x > a.txt',
@@ -110,7 +110,7 @@ describe.runIf(hasSandbox)('(S3) in the sandbox', () => {
     expect(readdirSync(bench.home)).toEqual(['.ssh'])
   })
 
-  test('nothing is read but the work and the system', async () => {
+  test('nothing is read except the working folder and the system', async () => {
     symlinkSync(join(bench.outside, 'b.txt'), join(bench.work, 'link'))
     symlinkSync('../outside', join(bench.work, 'l'))
     const report = await inside(
@@ -139,7 +139,7 @@ describe.runIf(hasSandbox)('(S3) in the sandbox', () => {
     expect(report.trim().split('\n').at(-1)).toMatch(/bash$/)
   })
 
-  test('nobody is reached: no network, no sockets in the work', async () => {
+  test('nothing is reached: no network, no sockets in the working folder', async () => {
     const path = join(bench.work, 'socket')
     let connections = 0
     const server = createServer(() => void connections++)
@@ -164,7 +164,7 @@ describe.runIf(hasSandbox)('(S3) in the sandbox', () => {
     expect(connections).toBe(0)
   })
 
-  test('there are no privileges, and no way to get some', async () => {
+  test('there are no privileges, and no way to get any', async () => {
     const report = await inside(
       'PATH=$PATH:/usr/sbin:/sbin; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status; unshare -U true 2>&1; unshare -m true 2>&1; mount -t tmpfs x /tmp 2>&1; chroot / true 2>&1',
     )
@@ -172,7 +172,7 @@ describe.runIf(hasSandbox)('(S3) in the sandbox', () => {
     expect(report.match(/not permitted|denied|must be superuser|No space left/g)).toHaveLength(4)
   })
 
-  test('a pipe in the work can be written to, as the docs say', async () => {
+  test('a pipe in the working folder can be written to, as the docs say', async () => {
     execFileSync('mkfifo', [join(bench.work, 'pipe')])
     const reader = runProcess(
       { program: 'cat', args: [join(bench.work, 'pipe')], cwd: '/', env: bench.env },
@@ -216,7 +216,7 @@ describe.runIf(hasSandbox)('(S3) in the sandbox', () => {
     expect(await inside('cat data/round/a.txt')).toBe('alpha\n')
   })
 
-  test('a repository that the work is a worktree of is shown only if it names the work itself', async () => {
+  test('the repository of a worktree is shown only if it names that worktree itself', async () => {
     const main = join(bench.outside, 'main')
     execFileSync('git', ['init', '-q', main])
     execFileSync('git', [
@@ -258,7 +258,7 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     )
   })
 
-  test('tells that the sandbox was in the way, and how to have somebody asked', async () => {
+  test('says that the sandbox was in the way, and how to ask the user instead', async () => {
     expect(await bash("sed 'w new' a.txt")).toMatch(
       /Read-only file system[^]*\[It ran in a sandbox: read-only, .* send the same command again with outside_sandbox set to true\.\]$/,
     )
@@ -298,7 +298,7 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     },
   )
 
-  test('is ended with all it started: at its timeout, by an abort, and at its own end', async () => {
+  test('is ended with everything it started: at its timeout, by an abort, and at its own end', async () => {
     const seconds = `61.${process.pid}`
     const none = async (): Promise<void> => await vi.waitFor(() => expect(sleeping(seconds)).toBe(0), LONG)
     const sleeper = `sleep ${seconds}`
@@ -318,7 +318,7 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     await none()
   })
 
-  test('leaves nothing behind, whenever in its start it is ended', async () => {
+  test('leaves nothing behind, at whatever point of its start it is ended', async () => {
     const seconds = `62.${process.pid}`
     for (let i = 0; i < STARTS_ENDED; i++) {
       const controller = new AbortController()
@@ -330,7 +330,7 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     await vi.waitFor(() => expect(sleeping(seconds)).toBe(0), LONG)
   })
 
-  test('holds nobody up, whenever in its start a search or a short program is ended', async () => {
+  test('delays nobody, at whatever point of its start a search or a short program is ended', async () => {
     for (let i = 0; i < STARTS_ENDED; i++) {
       const controller = new AbortController()
       const searching = bench.call('Glob', { pattern: '*.none' }, { signal: controller.signal })
@@ -349,12 +349,12 @@ describe.runIf(hasSandbox)('a command in the sandbox', () => {
     await vi.waitFor(() => expect(left()).toEqual([]), LONG)
   })
 
-  test('prints what it prints, exit code and all; output beyond measure is bounded', async () => {
+  test('passes on its output and exit code; huge output is bounded', async () => {
     expect(await bash('echo out; grep -q zebra a.txt')).toBe('out\n[exit code 1]')
     expect((await bash('yes | head -c 10000000')).length).toBeLessThan(9_000_000)
   })
 
-  test('uses the programs and variables that are used outside, or asks', async () => {
+  test('uses the same programs and variables as outside, or asks', async () => {
     const bin = join(bench.outside, 'bin')
     const PATH = `${bin}:/usr/bin:/bin`
     mkdirSync(bin)
@@ -388,8 +388,8 @@ function commandLines(): readonly string[] {
     })
 }
 
-describe('a sandbox that is not there', () => {
-  test('is said to be off, and asked for in vain is refused in one sentence', async () => {
+describe('a missing sandbox', () => {
+  test('is reported as off, and one sentence refuses the command where the sandbox is required', async () => {
     await open({ sandbox: 'off' })
     expect(await bench.sandbox.state()).toEqual({
       works: false,
@@ -402,7 +402,7 @@ describe('a sandbox that is not there', () => {
     )
   })
 
-  test('for a folder that is the whole machine: only what is proven runs', async () => {
+  test('in a folder that is the whole machine: only proven commands run', async () => {
     await open({ work: '/' })
     expect(await bash('ls /dev/null')).toBe('/dev/null')
     expect(await bash("awk 'BEGIN { print 1 }'")).toMatch(/needs permission \(awk: may do more than read\)/)

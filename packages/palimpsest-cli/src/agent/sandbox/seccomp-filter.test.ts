@@ -86,7 +86,7 @@ describe('the filter of system calls', () => {
   })
 
   test.each([
-    ['socket of the internet', 41, 198, [2, 1, 6], ALLOW],
+    ['internet socket', 41, 198, [2, 1, 6], ALLOW],
     ['socket with a path', 41, 198, [1, 1, 0], ALLOW],
     ['socket that lists addresses', 41, 198, [16, 3, 0], ALLOW],
     ['socket of the firewall', 41, 198, [16, 3, 12], 'errno 97'],
@@ -107,7 +107,7 @@ describe('the filter of system calls', () => {
     ['unshare', 272, 97, [], 'errno 1'],
     ['mknodat', 259, 33, [], 'errno 1'],
     ['io_uring_setup', 425, 425, [], 'errno 38'],
-  ] as const)('where folders are written: %s', (_, first, second, args, expected) => {
+  ] as const)('where folders are writable: %s', (_, first, second, args, expected) => {
     const [forX64, forArm64] = ['x64', 'arm64'].map(
       (name) => seccompFilter(name, 'writing') ?? new Uint8Array(),
     )
@@ -115,7 +115,7 @@ describe('the filter of system calls', () => {
     expect(run(forArm64 ?? arm64, { audit: ARM64, number: second, args })).toBe(expected)
   })
 
-  test('ends who calls the kernel in another way: as 32 bits, as x32, as another machine', () => {
+  test('ends a process that calls the kernel in another way: as 32-bit, as x32, as another machine', () => {
     expect(run(x64, { audit: 0x4000_0003, number: 4 })).toBe('kill')
     expect(run(x64, { audit: X64, number: 0x4000_0029 })).toBe('kill')
     expect(run(arm64, { audit: 0x4000_0028, number: 4 })).toBe('kill')
@@ -133,7 +133,7 @@ describe('the filter of system calls', () => {
     )
   })
 
-  test('there is none for a machine whose calls nobody wrote down', () => {
+  test('there is none for a machine whose calls we do not know', () => {
     expect(seccompFilter('s390x')).toBeUndefined()
   })
 })

@@ -23,7 +23,7 @@ const NPM = { effect: 'allow', tool: 'Bash', pattern: 'npm test:*', text: 'Bash(
 const ENV = { effect: 'deny', tool: 'Read', pattern: '.env', text: 'Read(.env)' } as const
 
 describe('rules of the user', () => {
-  test('go into the settings and out of them; the rest of the file stays as it was written', async () => {
+  test('are added to the settings and removed again; the rest of the file stays as it was written', async () => {
     const path = join(home, 'settings.json')
     await writeFile(path, '{\n    "model": "m",\n    "cleanup": 1\n}\n')
     await addOwnRule(home, NPM)
@@ -40,7 +40,7 @@ describe('rules of the user', () => {
     })
   })
 
-  test('are not written over a file that cannot be read', async () => {
+  test('do not overwrite a file that cannot be read', async () => {
     await writeFile(join(home, 'settings.json'), '{"model": ')
     await expect(addOwnRule(home, NPM)).rejects.toThrow(/not a JSON object/)
     expect(await readFile(join(home, 'settings.json'), 'utf8')).toBe('{"model": ')

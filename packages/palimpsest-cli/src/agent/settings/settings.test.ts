@@ -105,7 +105,7 @@ describe('settings', () => {
     })
   })
 
-  test('those of a project that lies in the home folder are the user’s own, once', async () => {
+  test('those of a project that is the home folder are the user’s own, and count once', async () => {
     const root = await tempFolder()
     mkdirSync(join(root, '.palimpsest'))
     writeFileSync(
@@ -120,7 +120,7 @@ describe('settings', () => {
     expect([settings.permissions.allow.length, settings.baseUrl?.from]).toEqual([1, 'user'])
   })
 
-  test('a project can ask for the sandbox, and not weaken it', async () => {
+  test('a project can ask for the sandbox, but not weaken it', async () => {
     for (const value of ['off', 'auto']) {
       const { settings, problems: found } = await loadSettings(
         await places({ user: '{"sandbox":"required"}', project: `{"sandbox":"${value}"}` }),
@@ -159,7 +159,7 @@ describe('settings', () => {
     expect(await sandboxOf('{"sandbox":7}')).toEqual(['auto', [expect.stringContaining('must be one of')]])
   })
 
-  test('a project cannot lift all questions', async () => {
+  test('a project cannot turn off all questions', async () => {
     const { settings, problems: found } = await loadSettings(
       await places({ project: '{"permissions":{"defaultMode":"bypass"}}' }),
     )
@@ -246,7 +246,7 @@ describe('settings', () => {
     expect(problems(text)).toEqual(expected)
   })
 
-  test('what is wrong takes nothing else with it', () => {
+  test('one wrong value does not affect the others', () => {
     const { value } = parseSettings(
       '{"model":"a","maxCostUsd":"much","permissions":{"allow":["Read","(","Bash(ls)"],"deny":7}}',
       's.json',
@@ -258,14 +258,14 @@ describe('settings', () => {
     })
   })
 
-  test('names of objects that objects have anyway are no settings', () => {
+  test('names that every object has are not settings', () => {
     expect(problems('{"__proto__": {"model":"x"}, "constructor": 1}')).toEqual([
       'warning s.json:1: "__proto__" is not a known setting, and is ignored',
       'warning s.json:1: "constructor" is not a known setting, and is ignored',
     ])
   })
 
-  test('a caller that needs them whole gets one error with every line', async () => {
+  test('a caller that needs valid settings gets one error with every line', async () => {
     const where = await places({ user: '{"model":1,\n"maxCostUsd":-1, "other": 1}' })
     const loaded = await loadSettings(where)
     expect(() => requireSettings(loaded)).toThrow(UsageError)
@@ -274,7 +274,7 @@ describe('settings', () => {
     )
   })
 
-  test('a file that was named and is not there is an error, one that cannot be read too', async () => {
+  test('a named file that does not exist is an error, and so is one that cannot be read', async () => {
     const where = await places({})
     expect((await loadSettings({ ...where, file: '/nowhere.json' })).problems.map(problemLine)).toEqual([
       '/nowhere.json: cannot read the settings: there is no such file. Check the path',

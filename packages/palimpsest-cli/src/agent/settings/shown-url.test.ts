@@ -54,7 +54,7 @@ describe('an address that is shown', () => {
       [scheme, user, host, ...path.map((one) => `/${one}`), token, query, fragment].join(''),
     )
 
-  test('holds nothing of a secret, says the same of what it shows already, and tells addresses apart', () => {
+  test('contains no part of a secret, does not change when it is shown again, and keeps addresses distinct', () => {
     fc.assert(
       fc.property(address, address, (one, other) => {
         expect(shownUrl(one)).not.toContain('Secret')

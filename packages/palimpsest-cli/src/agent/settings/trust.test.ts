@@ -34,7 +34,7 @@ const options = (more: Partial<Parameters<typeof settleTrust>[0]> = {}) => ({
 })
 
 describe('trust in a folder', () => {
-  test('is remembered by the real path, for its owner alone, and forgotten again', async () => {
+  test('is remembered by the real path, for its owner only, and can be forgotten', async () => {
     symlinkSync(project, join(root, 'alias'))
     await rememberTrust(home, join(root, 'alias'), 0)
     expect([await isTrusted(home, project), await isTrusted(home, join(root, 'alias'))]).toEqual([true, true])
@@ -47,7 +47,7 @@ describe('trust in a folder', () => {
     expect(await isTrusted(home, project)).toBe(false)
   })
 
-  test('does not pass on to another folder under the same name, nor to folders inside or around', async () => {
+  test('does not carry over to another folder with the same name, nor to folders inside or around it', async () => {
     await rememberTrust(home, project, 0)
     mkdirSync(join(root, 'other'))
     renameSync(project, join(root, 'moved'))
@@ -68,7 +68,7 @@ describe('trust in a folder', () => {
     expect(await isTrusted(home, project)).toBe(true)
   })
 
-  test('many who remember at once lose nothing', async () => {
+  test('processes that remember at the same time lose nothing', async () => {
     const folders = Array.from({ length: 20 }, (_, i) => join(root, `p${i}`))
     for (const folder of folders) mkdirSync(folder)
     await Promise.all([...folders, ...folders].map((folder) => rememberTrust(home, folder, 0)))
@@ -79,7 +79,7 @@ describe('trust in a folder', () => {
 })
 
 describe('settling trust', () => {
-  test('asks nobody where nothing waits for it', async () => {
+  test('asks nobody where nothing depends on it', async () => {
     const ask = (): never => expect.unreachable()
     expect(await settleTrust(options({ ask }))).toEqual({ trusted: false })
   })
@@ -113,7 +113,7 @@ describe('settling trust', () => {
     expect(asked.map((matters) => matters.length)).toEqual([2, 2])
   })
 
-  test('what each file would change is told value by value, commands first', async () => {
+  test('the question shows what each file would change, value by value, commands first', async () => {
     const settings = {
       permissions: { allow: ['Bash(npm test:*)', 'Edit'] },
       env: { PATH: '/evil' },

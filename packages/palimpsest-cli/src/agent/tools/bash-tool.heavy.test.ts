@@ -35,23 +35,23 @@ describe('Bash', () => {
     expect(await bash(command)).toEqual({ content, ...(isError === undefined ? {} : { isError }) })
   })
 
-  test('a syntax error is told, and the shell is fine afterwards', async () => {
+  test('a syntax error is reported, and the shell still works afterwards', async () => {
     expect(await text('if')).toMatch(/syntax error[^]*\[exit code 2\]/)
     expect(await text('echo ok')).toBe('ok')
   })
 
-  test('a command that has ended leaves no timer that nobody waits for', async () => {
+  test('a command that has ended leaves no stray timer', async () => {
     expect(await timersLeftBy(async () => await bash('echo ok'))).toBe(0)
   })
 
-  test('the folder lasts, variables do not', async () => {
+  test('the folder persists, variables do not', async () => {
     mkdirSync(join(bench.work, 'sub'))
     expect(await text('x=1; cd sub')).toBe(`[The folder is now ${join(bench.work, 'sub')}.]`)
     expect(await text('pwd; echo "x=$x"')).toBe(`${join(bench.work, 'sub')}\nx=`)
     expect(await text('cd .. && exit 4')).toBe(`[exit code 4]\n[The folder is now ${bench.work}.]`)
   })
 
-  test('exported variables and functions last; what is unset stays unset; children see variables alone', async () => {
+  test('exported variables and functions persist; what is unset stays unset; children see only variables', async () => {
     expect(await text('export A="a b" B=$\'two\\nlines\'; unset KEPT; hi() { echo "hi $1 $A"; }')).toBe(
       '(The command printed nothing.)',
     )
@@ -70,7 +70,7 @@ describe('Bash', () => {
     expect(await text('echo "[$ANTHROPIC_API_KEY]"')).toBe('[]')
   })
 
-  test('a shell that hangs or dies is replaced by one as it was before, and that is said; too much is not kept', async () => {
+  test('a shell that hangs or dies is replaced by one with its earlier state, and the result says so; too much state is not kept', async () => {
     const replaced =
       '[The shell was replaced: its folder, exported variables and functions are as before the command.]'
     await text('export A=1')
@@ -89,30 +89,30 @@ describe('Bash', () => {
     expect(textOf(await bash('sleep 0.1; echo $A', { run_in_background: true }))).toContain('shell_1')
   })
 
-  test('a folder outside is left again', async () => {
+  test('the shell does not stay in a folder outside', async () => {
     expect(await text(`cd ${bench.outside}`)).toBe(
       `[${bench.outside} is outside of the working folders. The next command starts in ${bench.work}.]`,
     )
     expect(await text('pwd')).toBe(bench.work)
   })
 
-  test('a folder that is gone is no trouble', async () => {
+  test('a deleted folder causes no trouble', async () => {
     mkdirSync(join(bench.work, 'sub'))
     await bash('cd sub')
     rmSync(join(bench.work, 'sub'), { recursive: true })
     expect(await text('pwd')).toBe(bench.work)
   })
 
-  test('keys of the program are not in the environment of commands, the rest is', async () => {
+  test('keys of the program are not in the environment of commands, everything else is', async () => {
     expect(await text('echo "$ANTHROPIC_API_KEY$ANTHROPIC_AUTH_TOKEN$CDPATH:$KEPT:$TERM"')).toBe(':yes:dumb')
   })
 
-  test('a program of the project does not take the place of one of the system', () => {
+  test('a program of the project does not replace one of the system', () => {
     const env = commandEnvironment({ PATH: '/project/bin:relative:.::/usr/bin:/bin' }, '/project')
     expect(env['PATH']).toBe('/usr/bin:/bin:/project/bin')
   })
 
-  test('output beyond all measure is bounded in the middle', async () => {
+  test('huge output is cut in the middle', async () => {
     const output = await text("head -c 10000000 /dev/zero | tr '\\0' x; echo THE-END")
     expect(output.length).toBeLessThan(9_000_000)
     expect(output.startsWith('xxx')).toBe(true)
@@ -121,7 +121,7 @@ describe('Bash', () => {
     expect(output.length - note.length + Number(left)).toBe(10_000_000 + 'THE-END'.length)
   })
 
-  test('at its timeout everything it started is ended, and what it printed is kept', async () => {
+  test('a timeout ends everything that the command started, and keeps what it printed', async () => {
     const pidFile = join(bench.work, 'pid')
     const line = `echo begun; (trap '' TERM; sleep 60) & echo $! > ${pidFile}; sleep 60`
     let output = await bash(line, { timeout: 800 })
@@ -147,7 +147,7 @@ describe('Bash', () => {
     await expectGone(Number(readFileSync(pidFile, 'utf8')))
   })
 
-  test('a process left behind holds nobody up, and goes when the conversation is left', async () => {
+  test('a process left behind delays nobody, and ends when the conversation is left', async () => {
     const pidFile = join(bench.work, 'pid')
     expect(await text(`sleep 60 & echo $! > ${pidFile}; echo done`)).toBe('done')
     const pid = Number(readFileSync(pidFile, 'utf8'))
@@ -167,7 +167,7 @@ describe('Bash', () => {
     expect([output.isError, expected.test(textOf(output))]).toEqual([true, true])
   })
 
-  test('calls that only read may run side by side, others and changes of folder may not', () => {
+  test('calls that only read may run in parallel; others and changes of folder may not', () => {
     const tool = bench.tools.find(({ name }) => name === 'Bash')
     const reads = ['ls', 'cd sub && ls', 'touch x', 'ls > x', 'sleep 1'].map((command) =>
       tool?.isReadOnly({ command }),
@@ -197,7 +197,7 @@ describe('commands in the background', () => {
     expect(textOf(await bench.call('KillShell', { shell_id: 'shell_1' }))).toBe('shell_1 had ended already.')
   })
 
-  test('that end by themselves tell their exit code', async () => {
+  test('that end by themselves report their exit code', async () => {
     await bash('echo x; exit 7', { run_in_background: true })
     await until(() => Promise.resolve(bench.shells.find('shell_1')?.end() !== undefined))
     expect(textOf(await bench.call('BashOutput', { bash_id: 'shell_1' }))).toBe(

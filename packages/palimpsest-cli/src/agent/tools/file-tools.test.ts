@@ -35,7 +35,7 @@ describe('Read', () => {
     expect(await read({ file_path: 'a.txt' })).toBe('     1\tone\n     2\ttwo\n     3\t\n     4\tfour')
   })
 
-  test('pages, and says how to go on', async () => {
+  test('pages, and says how to continue', async () => {
     file('a.txt', Array.from({ length: 5000 }, (_, i) => `line ${i + 1}\n`).join(''))
     expect(await read({ file_path: 'a.txt', offset: 10, limit: 2 })).toBe(
       '    10\tline 10\n    11\tline 11\n[Lines 10-11 of 5000 are shown. Go on with offset=12.]',
@@ -63,7 +63,7 @@ describe('Read', () => {
     expect(seen).toBe(300)
   })
 
-  test('cuts long lines, less the fewer lines are asked for, never inside a character', async () => {
+  test('cuts long lines, but less when fewer lines are requested, and never inside a character', async () => {
     file('long.txt', `${'é😀'.repeat(40_000)}\nshort\n`)
     expect(await read({ file_path: 'long.txt' })).toMatch(
       /^ {5}1\t(é😀)+é?… \[\d+ more characters in this line\]\n {5}2\tshort\n\[Long lines/,
@@ -73,7 +73,7 @@ describe('Read', () => {
     expect(one.isWellFormed()).toBe(true)
   })
 
-  test('takes numbers that were written as strings', async () => {
+  test('accepts numbers written as strings', async () => {
     file('a.txt', 'one\ntwo\n')
     expect(textOf(await bench.call('Read', { file_path: 'a.txt', offset: '2', limit: '1' }))).toBe(
       '     2\ttwo',
@@ -91,7 +91,7 @@ describe('Read', () => {
     expect(await read({ file_path: 'a.txt' })).toBe(expected)
   })
 
-  test('shows bytes that are no UTF-8 as U+FFFD, and says so', async () => {
+  test('shows bytes that are not UTF-8 as U+FFFD, and says so', async () => {
     file('a.txt', Uint8Array.from([0x61, 0xff, 0x62, 0x0a]))
     expect(await read({ file_path: 'a.txt' })).toMatch(
       /^ {5}1\ta\uFFFDb\n\[The file holds bytes that are no UTF-8/,
@@ -103,12 +103,12 @@ describe('Read', () => {
     ['ffd8ffe000104a464946'],
     ['474946383961'],
     ['52494646ffff0000574542505650'],
-  ])('an image whose end is missing is told, not sent: %s', async (hex) => {
+  ])('reports an image whose end is missing instead of sending it: %s', async (hex) => {
     file('half.bin', Buffer.from(hex, 'hex'))
     expect(await read({ file_path: 'half.bin' })).toMatch(/half\.bin is a damaged image: its end is missing/)
   })
 
-  test('gives images as pictures, told by their bytes', async () => {
+  test('returns images as pictures, recognised by their bytes', async () => {
     const png = Buffer.from(
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
       'base64',
@@ -141,7 +141,7 @@ describe('Read', () => {
     expect(await read({ file_path: '/proc/self/environ' })).toMatch(/needs permission/)
   })
 
-  test('what the program itself knows is not read even when everything is allowed', async () => {
+  test('does not read what the program itself knows, even when everything is allowed', async () => {
     const free = await createWorkbench({ mode: 'bypass' })
     for (const path of ['/proc/self/environ', '/dev/zero', '/proc/self/fd/0', '/sys/kernel/uevent_seqnum']) {
       expect(textOf(await free.call('Read', { file_path: path }))).toMatch(
@@ -151,7 +151,7 @@ describe('Read', () => {
     await free.dispose()
   })
 
-  test('pages through a file that is too large to be held', async () => {
+  test('pages through a file that is too large for memory', async () => {
     const [line, count] = ['0123456789'.repeat(100), 34_000]
     const path = file('huge.log', `${`${line}\n`.repeat(count)}last\n`)
     expect(statSync(path).size).toBeGreaterThan(EDITED_BYTES_MAX)
@@ -164,7 +164,7 @@ describe('Read', () => {
     ).toMatch(/too large/)
   })
 
-  test('a file that is not there brings names that may be meant', async () => {
+  test('suggests names for a file that does not exist', async () => {
     file('Config.ts', '')
     expect(await read({ file_path: 'config.js' })).toBe(
       `There is no file at ${join(bench.work, 'config.js')}. Did you mean ${join(bench.work, 'Config.ts')}?`,
@@ -172,7 +172,7 @@ describe('Read', () => {
     expect(await read({ file_path: 'nowhere/x.ts' })).toMatch(/There is no file at .*\. Find it with Glob\./)
   })
 
-  test('reads stored results of the session, which lie outside of the working folder', async () => {
+  test('reads stored results of the session, which are outside the working folder', async () => {
     mkdirSync(join(bench.sessionFolder, 'tool-results'))
     writeFileSync(join(bench.sessionFolder, 'tool-results', 'toolu_1.txt'), 'stored\n')
     expect(await read({ file_path: join(bench.sessionFolder, 'tool-results', 'toolu_1.txt') })).toBe(
@@ -196,7 +196,7 @@ describe('Read', () => {
 })
 
 describe('Write', () => {
-  test('makes a file and the folders above it', async () => {
+  test('creates a file and the folders above it', async () => {
     expect(textOf(await bench.call('Write', { file_path: 'a/b/c.txt', content: 'x\ny\n' }))).toBe(
       `Made ${join(bench.work, 'a/b/c.txt')} (2 lines).`,
     )
@@ -240,7 +240,7 @@ describe('Write', () => {
     expect(readFileSync(join(bench.outside, 'target.txt'), 'utf8')).toBe('outside')
   })
 
-  test('refuses to write over a folder or through a file', async () => {
+  test('refuses to overwrite a folder or to write through a file', async () => {
     mkdirSync(join(bench.work, 'folder'))
     file('plain', 'x')
     expect(textOf(await bench.call('Write', { file_path: 'folder', content: '' }))).toMatch(/is a folder/)
@@ -309,7 +309,7 @@ describe('Edit', () => {
     ['a byte order mark', Buffer.from('\uFEFFone\ntwo\n'), Buffer.from('\uFEFFone\n1\n2\n')],
     ['UTF-16', Buffer.from('\uFEFFone\ntwo\n', 'utf16le'), Buffer.from('\uFEFFone\n1\n2\n', 'utf16le')],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       Buffer.concat([Uint8Array.of(0xff, 0xfd, 0x0a), Buffer.from('two')]),
       Buffer.concat([Uint8Array.of(0xff, 0xfd, 0x0a), Buffer.from('1\n2')]),
     ],
@@ -325,7 +325,7 @@ describe('Edit', () => {
     expect(statSync(join(bench.work, 'a.txt')).mode & 0o777).toBe(0o755)
   })
 
-  test('edits the file that a link inside of the folder leads to, and leaves the link', async () => {
+  test('edits the file that a link inside the folder leads to, and leaves the link', async () => {
     file('real.txt', 'one')
     symlinkSync('real.txt', join(bench.work, 'a.txt'))
     await edit({ old_string: 'one', new_string: 'two' })

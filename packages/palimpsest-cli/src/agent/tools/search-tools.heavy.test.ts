@@ -129,7 +129,7 @@ describe('Grep', () => {
     expect(await grep({ pattern: 'nowhere to be found' })).toBe('No matches.')
   })
 
-  test('the program is never one of the project, nor of packages', async () => {
+  test('never runs a search program of the project, or of packages', async () => {
     await useOwn()
     const folders = ['bin', join('node_modules', '.bin')]
     for (const folder of folders) {
@@ -173,7 +173,7 @@ describe('Glob', () => {
     expect(await glob(input)).toBe(expected)
   })
 
-  test('takes absolute patterns, and shows paths from the working folder', async () => {
+  test('accepts absolute patterns, and shows paths relative to the working folder', async () => {
     expect(await glob({ pattern: `${bench.work}/src/*.ts` })).toBe('src/beta.ts\nsrc/alpha.ts')
   })
 

@@ -55,7 +55,7 @@ describe('AskUser', () => {
     ])
   })
 
-  test('without a user it says so and how to go on', async () => {
+  test('without a user, says so and how to continue', async () => {
     bench = await createWorkbench()
     const output = await bench.call('AskUser', input)
     expect([output.isError, textOf(output)]).toEqual([
@@ -64,7 +64,7 @@ describe('AskUser', () => {
     ])
   })
 
-  test('an answer that is none is told', async () => {
+  test('reports that no answer was given', async () => {
     bench = await createWorkbench({ askUser: async () => undefined })
     expect(textOf(await bench.call('AskUser', { question: 'Well?' }))).toMatch(/gave no answer/)
   })

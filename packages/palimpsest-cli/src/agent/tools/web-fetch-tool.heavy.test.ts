@@ -119,7 +119,7 @@ describe('WebFetch', () => {
     expect(await fetchText(name)).toMatch(expected)
   })
 
-  test('a redirect is not followed to where a rule forbids to go', async () => {
+  test('a redirect is not followed to a host that a rule forbids', async () => {
     await local()
     const start = new URL(`http://127.0.0.1:${port}/near`)
     const options = { privateHosts: ['127.0.0.1'], signal: new AbortController().signal }
@@ -137,7 +137,7 @@ describe('WebFetch', () => {
     expect(await running).toBe('The fetch was interrupted.')
   })
 
-  test('nothing listens: told in a sentence', async () => {
+  test('an address where nothing listens is reported in a sentence', async () => {
     await local()
     expect(textOf(await bench.call('WebFetch', { url: 'http://127.0.0.1:1/' }))).toMatch(
       /could not be fetched: .*ECONNREFUSED/,
@@ -172,7 +172,7 @@ describe('WebFetch', () => {
     'http://a:b@example.com/',
     'not an address',
     'data:text/html,x',
-  ])('%s is no address for it', async (url) => {
+  ])('%s is not an address that it accepts', async (url) => {
     bench = await createWorkbench({ mode: 'bypass' })
     expect((await bench.call('WebFetch', { url })).isError).toBe(true)
   })

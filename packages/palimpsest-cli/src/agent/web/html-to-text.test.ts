@@ -58,7 +58,7 @@ describe('HTML as text', () => {
     expect(titleOf(`${html}<title>T</title>`)).toBe('T')
   })
 
-  test('any text comes to an end, and no tag name survives', () => {
+  test('any text is converted in the end, and no tag name survives', () => {
     const piece = fc.constantFrom(
       '<',
       '>',

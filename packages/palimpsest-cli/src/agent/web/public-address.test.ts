@@ -46,7 +46,7 @@ describe('addresses', () => {
       '2001:db8::1',
     ],
     ...['localhost', '', 'example.com'],
-  ])('%s is not', (address) => {
+  ])('%s is not public', (address) => {
     expect(isPublicAddress(address)).toBe(false)
   })
 })

@@ -27,7 +27,7 @@ async function written(line: string): Promise<string> {
   return resolved.ok ? resolved.command.replaceAll(bench.work, 'WORK') : `no: ${resolved.why}`
 }
 
-describe('a line that is proven', () => {
+describe('a proven line', () => {
   test.each([
     ['ls', "'ls'"],
     ['ls -la src', "'ls' '-l' '-a' '--' 'src'"],
@@ -73,7 +73,7 @@ describe('a line that is proven', () => {
   })
 })
 
-describe('a line that is not', () => {
+describe('a line that is not proven', () => {
   test.each([
     // Programs whose arguments are programs.
     "sed -n '1p' a.txt",

@@ -260,7 +260,7 @@ describe('what is offered for a command', () => {
   })
 })
 
-describe('what was allowed for good', () => {
+describe('what was allowed permanently', () => {
   test.each([
     ['npm test', true],
     ['  npm   test ', true],
@@ -322,12 +322,12 @@ describe('what was allowed for good', () => {
     expect(await isFree('cd link && npm test')).toBe(false)
   })
 
-  test('of a name in quotes holds for that name', async () => {
+  test('for a quoted name holds for that name', async () => {
     await always('rm "a  b"')
     expect([await isFree('rm "a  b"'), await isFree('rm "a b"')]).toEqual([true, false])
   })
 
-  test('cannot be had for a pattern: a file that is called like an option would be one', async () => {
+  test('is not available for a pattern: a file that is named like an option would become one', async () => {
     await useOwn()
     await always('tar cf /dev/null *')
     for (const file_path of ['--checkpoint=1', '--checkpoint-action=exec=sh run.sh', 'run.sh'])
@@ -335,7 +335,7 @@ describe('what was allowed for good', () => {
     expect(await isFree('tar cf /dev/null *')).toBe(false)
   })
 
-  test('loses against a rule that asks or forbids, and is not offered there', async () => {
+  test('loses to a rule that asks or forbids, and is not offered there', async () => {
     await useOwn({ rules: { ask: ['Bash(git push:*)'] } })
     expect(await offered('Bash', { command: 'git push' })).toBeUndefined()
     expect(await offered('Bash', { command: 'make && git push' })).toBeUndefined()
@@ -364,7 +364,7 @@ describe('what is offered for files and pages', () => {
     ])
   })
 
-  test('are nothing in a home, or above one, and where a name would pass for a line of the question', async () => {
+  test('no edits in a home or above one, nor where a name could pass for a line of the question', async () => {
     await useOwn({ additional: ['.', 'odd\nname'] })
     mkdirSync(join(bench.root, 'odd\nname'))
     for (const file_path of [join(bench.root, 'x'), join(bench.root, 'odd\nname', 'x')])
@@ -374,7 +374,7 @@ describe('what is offered for files and pages', () => {
     expect(await forCommand('npm test')).toBeUndefined()
   })
 
-  test('are not hooks, settings and the like: these still ask, and nothing is offered for them', async () => {
+  test('nothing for hooks, settings and the like: these still ask', async () => {
     answer = { kind: 'always' }
     await bench.permit('Write', { file_path: 'x', content: '' })
     expect((await bench.permit('Edit', { file_path: 'sub/y' })).allow).toBe(true)
@@ -387,7 +387,7 @@ describe('what is offered for files and pages', () => {
       expect(await seen('Write', { file_path, content: '' })).toBeUndefined()
   })
 
-  test('one file outside; one file or folder to read, but not a home or all of the disk', async () => {
+  test('one file outside; one file or folder to read, but not a home or the whole disk', async () => {
     const path = join(bench.outside, 'b [1].txt')
     const here = `while you work in ${bench.work}`
     expect(await seen('Write', { file_path: path, content: '' })).toEqual([
@@ -409,7 +409,7 @@ describe('what is offered for files and pages', () => {
       expect(await seen('Grep', { pattern: 'x', path })).toBeUndefined()
   })
 
-  test('pages of one host, unless it is somebody’s own', async () => {
+  test('pages of one host, unless the host is private', async () => {
     expect(await seen('WebFetch', { url: 'https://docs.example.com/x' })).toEqual([
       `Always allow pages from docs.example.com while you work in ${bench.work}`,
       'WebFetch(domain:docs.example.com)',

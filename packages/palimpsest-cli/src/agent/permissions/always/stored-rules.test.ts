@@ -19,7 +19,7 @@ function given(text: string, where: string): Rule {
   return { ...parsed.rule, always: { folder: where } }
 }
 
-test('a rule that was allowed for good holds in the folder it was given in, once, for the user alone', async () => {
+test('a rule that was allowed permanently holds in its own folder, is stored once, and is for the user only', async () => {
   const home = await folder()
   await storeRules(home, '/work', [given('Edit(./**)', '/work'), given('Bash(npm test)', '/work/a')])
   await storeRules(home, '/work', [given('Edit(./**)', '/work')])
@@ -55,7 +55,7 @@ test('a rule that was allowed for good holds in the folder it was given in, once
 /** Each waits for all before it: what it costs grows with the square. */
 const AT_ONCE = process.env['SOAK'] ? 12 : 5
 
-test('many sessions that store at once lose none, also while another puts an old one aside', async () => {
+test('sessions that store rules at the same time lose none, even while another one retires an old rule', async () => {
   const home = await folder()
   const old = { folder: '/work', rule: 'Bash(node:*)' }
   await writeFile(join(home, 'allowed.json'), JSON.stringify({ allow: [old] }))
@@ -72,7 +72,7 @@ test('many sessions that store at once lose none, also while another puts an old
 })
 
 test.each(['', '{', 'null', '[]', '{"allow":7}', '{"allow":[],"retired":7}'])(
-  'a file that says %j allows nothing, is told, and is not written over',
+  'a file that says %j allows nothing, is reported, and is not overwritten',
   async (text) => {
     const home = await folder()
     const path = join(home, 'allowed.json')
@@ -87,7 +87,7 @@ test.each(['', '{', 'null', '[]', '{"allow":7}', '{"allow":[],"retired":7}'])(
   },
 )
 
-test('of what a file holds, only what is a rule allows something', async () => {
+test('only the valid rules in a file allow something', async () => {
   const home = await folder()
   const text =
     '{"allow":["Bash",{"folder":"/work"},{"folder":"/work","rule":"(("},{"folder":"/work","rule":"Bash(ls)","in":7}]}'

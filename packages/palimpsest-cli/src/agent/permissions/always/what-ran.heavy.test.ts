@@ -142,7 +142,7 @@ const line = fc
   .tuple(sequence, fc.constantFrom(...WRAPS))
   .map(([inner, [before, after]]) => `${before}${inner}${after}`)
 
-test('nothing runs but what was allowed, exactly so, where it was allowed, with no input', async () => {
+test('only what was allowed runs, exactly so, where it was allowed, with no input', async () => {
   expect(bench.questions.map(({ offer }) => offer?.rules.map(({ text }) => text))).toEqual([
     ['Bash(npm test)'],
     ['Bash(git push origin "a  b")'],
@@ -157,7 +157,7 @@ test('nothing runs but what was allowed, exactly so, where it was allowed, with 
   expect(through.length).toBeGreaterThan(3)
 })
 
-test('a rule that somebody wrote covers its commands with whatever follows, and nothing beside them', async () => {
+test('a rule that somebody wrote covers its commands with any arguments, and nothing else', async () => {
   const written = { allow: ['Bash(npm test:*)', 'Bash(git push * "a  b")'] }
   const other = await createWorkbench({ rules: written })
   onTestFinished(async () => await other.dispose())

@@ -42,13 +42,13 @@ describe('a host that the sandbox wants to reach', () => {
   test.each([
     ['example.com', 443, 'not listed'],
     ['packages.example.com', 22, 'another port'],
-    ['packages.example.com.evil.test', 443, 'only begins so'],
-    ['evilpackages.example.com', 443, 'only ends so'],
-    ['github.com', 443, 'the pattern is for names below'],
+    ['packages.example.com.evil.test', 443, 'only begins like a listed name'],
+    ['evilpackages.example.com', 443, 'only ends like a listed name'],
+    ['github.com', 443, 'the pattern matches only names below it'],
     ['evil.github.com', 443, 'leads to a private address'],
     ['half.github.com', 443, 'one of its addresses is private'],
     ['meta.github.com', 443, 'leads to the secrets of the machine'],
-    ['meta.corp', 443, 'leads there, although it is listed itself'],
+    ['meta.corp', 443, 'leads to those secrets, although it is listed itself'],
     ['169.254.169.254', 80, 'the secrets of the machine'],
     ['[::1]', 80, 'this machine'],
     ['localhost', 80, 'another port of this machine'],
@@ -56,11 +56,11 @@ describe('a host that the sandbox wants to reach', () => {
     ['0x7f000001', 80, 'an address in disguise'],
     ['nowhere.github.com', 443, 'leads nowhere'],
     ['', 443, 'nothing'],
-  ])('%s:%d is not: %s', async (host, port) => {
+  ])('%s:%d is not reached: %s', async (host, port) => {
     expect(await isReached(host, port)).toBe(false)
   })
 
-  test('is told what is wrong with an entry of the list', () => {
+  test('an invalid entry of the list is reported', () => {
     expect(
       ['packages.example.com', '*.github.com', 'a.test:8080', '10.0.0.1', '::1', 'localhost:3000'].map(
         hostProblem,

@@ -36,7 +36,7 @@ const stuckAt = (name: string): unknown => ({
 })
 
 describe('an intruder that cannot be moved away', () => {
-  test('is reported with the reason, is where it was, and nothing more runs in the sandbox', async () => {
+  test('is reported with the reason, stays where it was, and nothing more runs in the sandbox', async () => {
     await guard.enter()
     writeFileSync(inWork('.envrc'), 'evil')
     block()
@@ -49,7 +49,7 @@ describe('an intruder that cannot be moved away', () => {
     expect([await guard.settle(), guard.isIdle()]).toEqual([[stuckAt('.envrc')], false])
   })
 
-  test('does not keep the others from being moved once there is room, and they are told once', async () => {
+  test('does not keep the others from being moved once there is room, and they are reported once', async () => {
     await guard.enter()
     mkdirSync(inWork('sub/.git'), { recursive: true })
     writeFileSync(inWork('.envrc'), 'evil')
@@ -68,7 +68,7 @@ describe('an intruder that cannot be moved away', () => {
     expect(await guard.enter()).toMatchObject({ ok: true })
   })
 
-  test('is dealt with by whoever removes it, or puts another file there', async () => {
+  test('is settled when somebody removes it, or puts another file there', async () => {
     await guard.enter()
     for (const name of ['.envrc', '.npmrc']) writeFileSync(inWork(name), 'evil')
     block()
@@ -92,7 +92,7 @@ describe('an intruder that cannot be moved away', () => {
     expect([existsSync(inWork('.envrc')), existsSync(inWork('.npmrc'))]).toEqual([false, true])
   })
 
-  test('and was a link before is that link again', async () => {
+  test('and was a link before becomes that link again', async () => {
     symlinkSync('a', inWork('.envrc'))
     await guard.enter()
     rmSync(inWork('.envrc'))

@@ -6,7 +6,7 @@ import { tempFolder } from '../../../../../../test/kit/temp-home.ts'
 import { createAccess } from '../../paths/access.ts'
 import { createSandbox } from '../create-sandbox.ts'
 
-test('why commands failed is remembered for the newest 200, and each again when it fails again', async () => {
+test('the reasons of the newest 200 failed commands are remembered, and a command that fails again counts as new', async () => {
   const folder = await tempFolder()
   const access = await createAccess({ cwd: folder, home: '/nowhere', rules: [] })
   const { writing } = createSandbox({

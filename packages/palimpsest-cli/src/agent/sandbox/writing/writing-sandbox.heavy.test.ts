@@ -65,7 +65,7 @@ describe.runIf(hasSandbox)('a command that writes', () => {
     expect(bench.questions).toEqual([])
   })
 
-  test('keeps what it put into /tmp and into its home for the next, and outside there is none of it', async () => {
+  test('keeps what it put into /tmp and into its home for the next command, and none of it is outside', async () => {
     await bash('echo x > /tmp/palimpsest-x && mkdir ~/cache')
     expect(bench.questions.map(({ why }) => why)).toEqual([expect.stringMatching(/is in your home/)])
     await bash("echo x > /tmp/palimpsest-x; printf 'mkdir %s/cache' ~ > made.sh; bash made.sh")
@@ -73,7 +73,7 @@ describe.runIf(hasSandbox)('a command that writes', () => {
     expect([existsSync('/tmp/palimpsest-x'), readdirSync(bench.home)]).toEqual([false, ['.ssh']])
   })
 
-  test('is asked about where it plainly wants more, and the question says why', async () => {
+  test('is asked about where it clearly wants more, and the question says why', async () => {
     const lines = [
       'git commit -m x',
       'sudo make',
@@ -93,7 +93,7 @@ describe.runIf(hasSandbox)('a command that writes', () => {
     ])
   })
 
-  test('that the sandbox was in the way of is asked about when it is sent again, with the reason', async () => {
+  test('that the sandbox blocked is asked about when it is sent again, with the reason', async () => {
     expect(await bash('touch /usr/palimpsest-new')).toMatch(
       /Read-only file system[^]*outside_sandbox set to true/,
     )
@@ -113,7 +113,7 @@ describe.runIf(hasSandbox)('a command that writes', () => {
     expect(readdirSync(bench.work)).toEqual(['a.txt'])
   })
 
-  test('does not run unasked where the folder is a home, or holds one', async () => {
+  test('does not run unasked where the folder is a home, or contains one', async () => {
     await open({ additional: ['home'] })
     await bash('touch new')
     expect(bench.questions.map(({ why }) => why)).toEqual([
@@ -277,7 +277,7 @@ describe.runIf(hasSandbox)('what runs by itself outside the sandbox', () => {
       : all
 
   test(
-    `is not written by ${NAMES.length * WAYS.length + OTHERS.length} ways to try, and nothing outside is changed or seen`,
+    `is not written in any of ${NAMES.length * WAYS.length + OTHERS.length} ways, and nothing outside is changed or seen`,
     { timeout: 600_000 },
     async () => {
       await open({ rules: { deny: ['Read(./secret/**)'] }, answer: () => ({ kind: 'yes' }) })
@@ -300,7 +300,7 @@ describe.runIf(hasSandbox)('what runs by itself outside the sandbox', () => {
 })
 
 describe.runIf(hasSandbox)('an intruder', () => {
-  test('is moved to the session, where it is as it was, and the result says so and how to go on', async () => {
+  test('is moved to the session unchanged, and the result says so and how to continue', async () => {
     const said = await bash('mkdir -p sub/.git && echo evil > sub/.git/config && echo fine > sub/b.txt')
     const [to = ''] = readdirSync(join(bench.sessionFolder, 'quarantine'))
     expect(said).toContain(`sub/.git is now ${join(bench.sessionFolder, 'quarantine', to)}`)
@@ -361,7 +361,7 @@ describe.runIf(hasSandbox)('an intruder', () => {
     expect(bench.questions).toHaveLength(3)
   })
 
-  test('is no file that somebody allowed meanwhile', async () => {
+  test('is not a file that somebody allowed in the meantime', async () => {
     await open({ answer: () => ({ kind: 'yes' }) })
     await bash('touch began; while [ ! -e stop ]; do sleep 0.05; done', { run_in_background: true })
     await bench.call('Write', { file_path: '.envrc', content: 'allowed\n' })
@@ -386,7 +386,7 @@ describe.runIf(hasSandbox)('from the sandbox that writes', () => {
   })
 
   test.runIf(hasPython)(
-    'nobody is reached without a list; with one only who is on it, and the result names the setting',
+    'no host is reached without a list; with a list, only the hosts on it are, and the result names the setting',
     async () => {
       const server = createServer((_request, response) => void response.end('from outside'))
       await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
