@@ -62,7 +62,7 @@ describe('the command', () => {
   test.each([
     ['as a bundle', COMMAND],
     ['from source', SOURCE],
-  ])('%s, prints its version and ends well', async (_, command) => {
+  ])('%s, prints its version and exits cleanly', async (_, command) => {
     const { exit, out, err } = await finish(startAs(command, ['--version']))
     expect({ exit, err }).toEqual({ exit: 0, err: '' })
     expect(out).toMatch(/^\d+\.\d+\.\d+\n$/)
@@ -76,7 +76,7 @@ describe('the command', () => {
   })
 
   test.skipIf(!existsSync('/dev/full'))(
-    'an output that takes nothing is told, and it ends badly',
+    'an output that cannot be written is reported, and the exit code says so',
     async () => {
       const full = openSync('/dev/full', 'w')
       const [program, ...first] = COMMAND
@@ -104,7 +104,7 @@ describe('the command', () => {
       ['sim', '--script', 'none.json'],
       /^palimpsest: --script \S*none\.json is not a file that can be read\. Give a JSON file: .*\n$/,
     ],
-  ])('%j: wrong usage is one line that names the cure, and exit code 2', async (args, line) => {
+  ])('%j: wrong usage is one line that says what to do, and exit code 2', async (args, line) => {
     const { exit, out, err } = await runInside(args, { cwd: home, env })
     expect({ exit, out }).toEqual({ exit: 2, out: '' })
     expect(err).toMatch(line)
@@ -128,7 +128,7 @@ describe('palimpsest sim', () => {
     }),
   }
 
-  test('says where it listens, answers by the script, and ends well when it is told to', async () => {
+  test('says where it listens, answers from the script, and exits cleanly when told to', async () => {
     const file = join(home, 'script.json')
     writeFileSync(file, JSON.stringify({ steps: [{ content: [{ type: 'text', text: 'As scripted.' }] }] }))
     const child = start('sim', '--script', 'script.json', '--clock', 'virtual')
@@ -140,14 +140,14 @@ describe('palimpsest sim', () => {
     expect((await once(child, 'close'))[0]).toBe(0)
   })
 
-  test('goes on serving when nobody reads its output', async () => {
+  test('continues to serve when nobody reads its output', async () => {
     const child = start('sim')
     const url = (await firstLine(child)).replace('listening on ', '')
     child.stdout?.destroy()
     expect((await fetch(`${url}/v1/messages`, request)).status).toBe(200)
   })
 
-  test('a port that is taken is told, with the cure', async () => {
+  test('a port that is in use is reported, with what to do', async () => {
     const first = start('sim')
     const port = new URL((await firstLine(first)).replace('listening on ', '')).port
     const { exit, out, err } = await finish(start('sim', '--port', port))

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { tempFolder } from '../../../../test/kit/temp-home.ts'
 import { runCli } from './run-cli.ts'
 
-test('names what is wrong, where, and the cure; exit code 1', async () => {
+test('names what is wrong, where, and the fix; exit code 1', async () => {
   const { home, run } = await world()
   await mkdir(home, { recursive: true, mode: 0o700 })
   await writeFile(join(home, 'settings.json'), '{ "model": 7,\n  "autoCompactEnabled": true }')
@@ -55,7 +55,7 @@ test.skipIf(process.getuid?.() === 0)('a home that cannot be created is reported
   expect(out).toContain(`BAD   home            ${home} cannot be created in ${closed}. `)
 })
 
-test('says whether there is a sandbox, why not, and what holds then', async () => {
+test('says whether there is a sandbox, why not, and what applies then', async () => {
   const { home, run } = await world()
   await mkdir(home, { recursive: true, mode: 0o700 })
   expect((await run('doctor')).out).toMatch(
@@ -67,7 +67,7 @@ test('says whether there is a sandbox, why not, and what holds then', async () =
   )
 })
 
-test('the bundle tells that keys and addresses are set, never what they are, and nothing of a conversation', async () => {
+test('the bundle says that keys and addresses are set, never what they are, and nothing about a conversation', async () => {
   const { home, folder, run } = await world({
     ANTHROPIC_API_KEY: 'sk-secret-key',
     ANTHROPIC_BASE_URL: 'http://user:password@internal.example',
@@ -89,7 +89,7 @@ test('the bundle tells that keys and addresses are set, never what they are, and
   })
 })
 
-test('shows the flags that are not as built in, who says so, and what is wrong with their file', async () => {
+test('shows the flags that differ from the built-in values, who set them, and what is wrong with their file', async () => {
   const { home, run } = await world({
     DISABLE_AUTO_COMPACT: '1',
     PALIMPSEST_FLAGS_URL: 'http://127.0.0.1:9/sdk',
@@ -112,7 +112,7 @@ test('shows the flags that are not as built in, who says so, and what is wrong w
   ])
 })
 
-test('the bundle does not tell where flags and models are served', async () => {
+test('the bundle does not say where flags and models are served', async () => {
   const { home, folder, run } = await world()
   await mkdir(home, { recursive: true, mode: 0o700 })
   const places = { baseUrl: 'http://models.internal', flagsUrl: 'http://flags.internal/sdk-key' }
@@ -123,7 +123,7 @@ test('the bundle does not tell where flags and models are served', async () => {
   expect(bundle).toContain('<host> has not answered yet')
 })
 
-test('sessions rm deletes a session with all that belongs to it, and nothing behind a link', async () => {
+test('sessions rm deletes a session with everything that belongs to it, and nothing that a link leads to', async () => {
   const { home, folder, run } = await world()
   await run('-p', 'hello', '--session-id', 'a-session')
   const { out } = await run('sessions', '--json')

@@ -131,7 +131,7 @@ async function hits(...args: string[]): Promise<readonly { [name: string]: unkno
 }
 
 describe('palimpsest recall', () => {
-  test('quotes word for word, with id, session, time and the lines around; the original stands before its summary', async () => {
+  test('quotes word for word, with id, session, time and the lines around; the original comes before its summary', async () => {
     expect(await hits('port is 4711')).toEqual([
       {
         id: 'u1',
@@ -149,10 +149,10 @@ describe('palimpsest recall', () => {
 
   test.each([
     ['thinking', 'secret plan', 'a1', 'thinking'],
-    ['calls of tools', 'echo "Zürich" && ls', 'a1', 'tool_use'],
-    ['other case', 'zÜRICH', 'a1', 'tool_use'],
-    ['branches that were left', 'kingfisher', 'fork', 'user'],
-    ['lines of kinds without meaning', 'heron', expect.stringMatching(/^line:/), 'other'],
+    ['tool calls', 'echo "Zürich" && ls', 'a1', 'tool_use'],
+    ['words in another case', 'zÜRICH', 'a1', 'tool_use'],
+    ['abandoned branches', 'kingfisher', 'fork', 'user'],
+    ['lines of unknown kinds', 'heron', expect.stringMatching(/^line:/), 'other'],
     ['torn lines', 'pelican', expect.stringMatching(/^s-1\.jsonl:\d+$/), 'stored'],
     ['agents', 'cormorant', 'agent', 'user'],
     ['memories of the project', 'spoonbill', 'memory/birds.md', 'memory'],
@@ -197,7 +197,7 @@ describe('palimpsest recall', () => {
     expect(JSON.parse(raw.out)[0].quote).toBe('the LAST egret \u001B[31mred')
   })
 
-  test('is wrong usage without words, or with a limit that is none', async () => {
+  test('is wrong usage without words, or with an invalid limit', async () => {
     expect(await run()).toMatchObject({ exit: 2 })
     expect(await run('x', '--limit', '0')).toMatchObject({ exit: 2 })
     expect(await hits('filler', '--limit', '2')).toHaveLength(1)

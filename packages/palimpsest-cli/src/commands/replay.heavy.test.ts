@@ -55,7 +55,7 @@ describe('palimpsest replay', () => {
       for (let i = 0; i < 2; i++) runs.push(await runBuilt(...args, '--strategy', 'none,oracle'))
     })
 
-    test('prints one document, the same every time, and skips what is no session', () => {
+    test('prints one document, the same every time, and skips what is not a session', () => {
       const [first, second] = runs
       expect(first?.code).toBe(0)
       expect(first?.out).toBe(second?.out)
@@ -75,7 +75,7 @@ describe('palimpsest replay', () => {
       expect(first?.error).toContain('notes.json: skipped')
     })
 
-    test('a control can be named: it is marked as one and compared with nobody', () => {
+    test('a control can be named: it is marked as one and compared with nothing', () => {
       const report: ReplayReport = JSON.parse(runs[0]?.out ?? '')
       for (const rows of [report.pooled.strategies, report.sessions[1]?.strategies ?? []]) {
         const marked: readonly Marked[] = rows
@@ -127,7 +127,7 @@ describe('palimpsest replay', () => {
     expect(controls).toEqual(['random', 'soup', 'crumbs', 'oracle', 'time-reversed'])
   })
 
-  test('tells the chart, the most expensive steps and what each part brings, in 80 columns, without colours where nobody looks', async () => {
+  test('shows the chart, the most expensive steps and what each part contributes, in 80 columns, without colours where nobody looks', async () => {
     const args = ['sessions/deep', '--strategy', 'pi', '--window', '20000', '--ablation']
     const { code, out } = await runBuilt('replay', ...args)
     expect(code).toBe(0)
@@ -191,7 +191,7 @@ describe('palimpsest replay', () => {
     expect(error).not.toContain('idle.jsonl: skipped')
   })
 
-  test('while it takes long it tells what is known so far; stopped, it reports the sessions that were done, on a terminal in colours and by the verdict', async () => {
+  test('a long run shows what is known so far; stopped, it reports the sessions that were done, on a terminal in colours and by the verdict', async () => {
     const stop = new AbortController()
     const onError = (text: string): void => {
       if (text.includes(' steps\n')) stop.abort()
@@ -231,7 +231,7 @@ describe('palimpsest replay', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' })
   })
 
-  test('with files that are no sessions is wrong usage, and says of each why', async () => {
+  test('with files that are not sessions is wrong usage, and says why for each', async () => {
     const { code, out, error } = await runBuilt('replay', 'nothing.jsonl', 'picture.jsonl', 'prose.jsonl')
     expect(error).toContain('nothing.jsonl: skipped: the file is empty')
     expect(error).toContain('picture.jsonl: skipped: a binary file')

@@ -60,7 +60,7 @@ describe('palimpsest sessions', () => {
     expect(JSON.parse(json.out)).toContainEqual(expect.objectContaining({ title: message.content }))
   })
 
-  test('lists what is stored; a response that lies in two lines is paid for once', async () => {
+  test('lists what is stored; a response that spans two lines is paid for once', async () => {
     const { exit, out } = await run({}, 'sessions', '--json')
     expect(exit).toBe(0)
     expect(JSON.parse(out)).toEqual([
@@ -134,7 +134,7 @@ describe('palimpsest context', () => {
     expect(err).toContain('PALIMPSEST_BLOCKING_LIMIT=much is ignored')
   })
 
-  test('tells how much room is left before each threshold', async () => {
+  test('shows how much room is left before each threshold', async () => {
     const { out } = await run({}, 'context')
     expect(out).toMatch(/^\S+ {2}claude-sonnet-4-5\n~\d+ of 177000 tokens, \d+% left/)
     expect(out).toMatch(/\n {2}compacts at +167000 {2}in \d+ tokens\n/)

@@ -33,16 +33,16 @@ describe('rules', () => {
     [{ id: { $inGroup: 'mine' } }, false],
     [{ id: { $notInGroup: 'mine' } }, true],
     [{ id: { $inGroup: 'absent' } }, true],
-  ])('ask by %j', (condition, value) => {
+  ])('evaluate the condition %j', (condition, value) => {
     expect(valueOf([off(condition)], ATTRIBUTES, { mine: ['session-1'] }).value).toBe(value)
   })
 
-  test('the first that fits decides; where none does, the default value', () => {
+  test('the first that matches decides; where none does, the default value', () => {
     expect(valueOf([{ ...off({ model: 'x' }) }, { force: false }]).value).toBe(false)
     expect(valueOf([{ condition: { platform: 'linux' }, force: true }, { force: false }]).value).toBe(true)
   })
 
-  test('a share of sessions: the same session always, about the share of all, none without a session', () => {
+  test('a share of sessions: always the same ones, about the share of all, none without a session', () => {
     const rule = { force: false, coverage: 0.25, hashAttribute: 'id' }
     const inShare = (id: string): boolean => valueOf([rule], { ...ATTRIBUTES, id }).value === false
     const sessions = Array.from({ length: 400 }, (_, i) => `session-${i}`)
@@ -63,7 +63,7 @@ describe('rules', () => {
     for (const { value, experiment } of arms) expect(value).toBe(experiment === 'batch-test:0')
   })
 
-  test('that the library chokes on are a problem of that feature, and say nothing', () => {
+  test('that the library cannot handle are a problem of that feature, and set nothing', () => {
     const text = JSON.stringify({
       features: {
         'micro-batch': { defaultValue: true, rules: [{ force: false, filters: 5 }] },

@@ -36,7 +36,7 @@ describe('the file of flags', () => {
     expect(reports).toEqual([])
   })
 
-  test('counts from the next reading on when it appears, changes and goes, in whatever way it is written', async () => {
+  test('takes effect at the next reading when it appears, changes or disappears, however it is written', async () => {
     const { source, path, traces } = await openFile()
     await writeFile(path, features({ 'micro-batch': false }))
     expect(source.find('micro-batch')).toBe(false)
@@ -55,7 +55,7 @@ describe('the file of flags', () => {
     ])
   })
 
-  test('a change of equal length at the same time of day is seen', async () => {
+  test('a change that keeps the length and the timestamp is noticed', async () => {
     const { source, path } = await openFile(features({ 'result-chars-max': 10_000 }))
     const time = new Date(1_700_000_000_000)
     await utimes(path, time, time)
@@ -89,7 +89,7 @@ describe('the file of flags', () => {
     ])
   })
 
-  test('of many unknown names a few are told', async () => {
+  test('of many unknown names only a few are reported', async () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`x${i}`, true]))
     const { path, reports } = await openFile(features(many))
     expect(reports).toEqual([
@@ -133,7 +133,7 @@ describe('the file of flags', () => {
     expect(reports).toHaveLength(1)
   })
 
-  test('with rules: counts when it is settled, and from the next reading on once rules were met', async () => {
+  test('with rules: counts once it is settled, and at the next reading after rules have been seen', async () => {
     const withRule = (platform: string): string =>
       JSON.stringify({
         features: {

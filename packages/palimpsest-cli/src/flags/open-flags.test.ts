@@ -50,7 +50,7 @@ async function open({ env = {}, settings = {}, file, service }: Ground) {
 }
 
 describe('who decides', () => {
-  test('environment, then settings, then the file, then the service, then what is built in', async () => {
+  test('environment, then settings, then the file, then the service, then the built-in value', async () => {
     const all = { 'auto-compact': true, 'session-memory': false, 'micro-batch': false, 'micro-cold': false }
     const { from, host, opened } = await open({
       env: { DISABLE_AUTO_COMPACT: '1' },
@@ -104,7 +104,7 @@ describe('who decides', () => {
 })
 
 describe('the address of the service', () => {
-  test('the variable comes before the setting; empty, nobody is asked', async () => {
+  test('the variable comes before the setting; if it is empty, no service is asked', async () => {
     const other = await serve(async () => Response.json(features({ 'micro-cold': false })))
     onTestFinished(async () => await other.close())
     const byVariable = await open({
@@ -118,7 +118,7 @@ describe('the address of the service', () => {
   })
 
   test.each(['ftp://x', 'flags', 'http://user:secret@host/'])(
-    'that is none is ignored, and said without its content: %s',
+    'that is not valid is ignored, and reported without its content: %s',
     async (url) => {
       const { reports, opened } = await open({ env: { PALIMPSEST_FLAGS_URL: url } })
       expect(opened.remote).toBeUndefined()
@@ -129,7 +129,7 @@ describe('the address of the service', () => {
   )
 })
 
-test('a problem is told once, however often it comes', async () => {
+test('a problem is reported once, however often it comes', async () => {
   const { opened, reports, home } = await open({})
   const path = join(home, 'flags.json')
   for (let i = 0; i < 5; i++) {

@@ -11,7 +11,7 @@ const problemsOf = (feature: unknown, name = 'micro-batch'): readonly string[] =
 const withRule = (rule: unknown): readonly string[] => problemsOf({ defaultValue: true, rules: [rule] })
 
 describe('a payload', () => {
-  test('gives its flags, and names what is none', () => {
+  test('gives its flags, and names what is not a flag', () => {
     const features = { 'micro-batch': { defaultValue: false }, 'new-checkout': { defaultValue: 'blue' } }
     const { payload, problems, unknown } = read({ features, dateUpdated: '2027-01-01', experiments: [] })
     expect(payload).toEqual({ features: { 'micro-batch': { defaultValue: false } }, savedGroups: {} })
@@ -36,18 +36,18 @@ describe('a payload', () => {
     ],
     ['['.repeat(1000), 'this is not valid JSON: the values are nested too deeply', 1],
     ['\uFEFF[]', 'this is not a payload: it must be an object with "features"', undefined],
-  ])('that is none is refused as a whole: %j', (text, message, line) => {
+  ])('that is not valid is refused as a whole: %j', (text, message, line) => {
     const read = readPayload(text, undefined)
     expect(read.payload).toBeUndefined()
     expect(read.problems).toEqual([line === undefined ? { message } : { line, message }])
   })
 
-  test('as long as may be is read without running out of stack', () => {
+  test('of the maximum length is read without running out of stack', () => {
     const text = JSON.stringify({ features: { x: { defaultValue: 'a'.repeat(PAYLOAD_BYTES_MAX) } } })
     expect(readPayload(text, undefined).unknown).toEqual(['x'])
   })
 
-  test('nested as deeply as it can be is read, refused where it is ours, and told without its line where it is long', () => {
+  test('with extremely deep nesting is read, refused inside our features, and reported without its line if that is long', () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
     const ours = readPayload(
       `{"features": {"micro-batch": {"rules": [{"force": true, "condition": {"a": ${deep}}}]}, "x": ${deep}}}`,
@@ -75,12 +75,12 @@ describe('a payload', () => {
     expect(readPayload(text, undefined).payload?.features).toEqual({ 'micro-cold': { defaultValue: false } })
   })
 
-  test('that no longer names a feature says nothing of it', () => {
+  test('that no longer names a feature says nothing about it', () => {
     const before = read({ features: { 'micro-batch': { defaultValue: false } } }).payload
     expect(readPayload('{"features": {}}', before).payload?.features).toEqual({})
   })
 
-  test('without a default value says nothing of the flag', () => {
+  test('without a default value says nothing about the flag', () => {
     const { payload, problems } = read({
       features: { 'micro-batch': {}, 'micro-cold': { defaultValue: null } },
     })
@@ -88,7 +88,7 @@ describe('a payload', () => {
     expect(payload && plainValues(payload).values).toEqual(new Map())
   })
 
-  test('with a group that is none says so, and rules about it match nobody', async () => {
+  test('with an invalid group says so, and rules about it match nobody', async () => {
     const rule = (operator: string) => ({ condition: { id: { [operator]: 'g' } }, force: false })
     const { payload, problems } = read({
       features: {
@@ -128,7 +128,7 @@ describe('a feature is refused', () => {
     [0, 'must be a number from 5000 to 10000000'],
     ['20000', 'must be a number from 5000 to 10000000'],
     [1e9, 'must be a number from 5000 to 10000000'],
-  ])('for a number that is none of its own: %j', (defaultValue, message) => {
+  ])('for a number that it does not accept: %j', (defaultValue, message) => {
     expect(problemsOf({ defaultValue }, 'result-chars-max:Bash')).toEqual([
       `"result-chars-max:Bash" ${message}`,
     ])

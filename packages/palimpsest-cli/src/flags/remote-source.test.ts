@@ -63,7 +63,7 @@ async function createService(first: Answer) {
 const soon = async (check: () => unknown): Promise<unknown> => await vi.waitFor(check, { timeout: 30_000 })
 
 describe('a flag service', () => {
-  test('is asked in the background; its values count when they come and are known the next time', async () => {
+  test('is asked in the background; its values count when they arrive and are known the next time', async () => {
     const service = await createService(() => payload({ 'micro-batch': false }))
     const source = await service.open()
     expect(source.find('micro-batch')).toBeUndefined()
@@ -98,7 +98,7 @@ describe('a flag service', () => {
     expect(service.reports).toEqual([])
   })
 
-  test('is told nothing of the session', async () => {
+  test('is told nothing about the session', async () => {
     const service = await createService(() => payload({}))
     const source = await service.open()
     source.start()
@@ -109,7 +109,7 @@ describe('a flag service', () => {
     expect(request?.method).toBe('GET')
   })
 
-  test('is asked again after a while, with the mark of what is known; a new payload counts at once', async () => {
+  test('is asked again after a while, with the ETag of what is known; a new payload counts at once', async () => {
     const service = await createService((request) =>
       request.headers.get('if-none-match') === '"one"'
         ? new Response(null, { status: 304 })
@@ -131,7 +131,7 @@ describe('a flag service', () => {
     expect(service.reports).toEqual([])
   })
 
-  test('is not asked while what is known is young, and is when it is old or of the future', async () => {
+  test('is not asked while the known values are recent, and is when they are old or from the future', async () => {
     const service = await createService(() => payload({ 'micro-batch': false }))
     const first = await service.open()
     first.start()
@@ -154,7 +154,7 @@ describe('a flag service', () => {
     await soon(() => expect(service.requests).toHaveLength(3))
   })
 
-  test('of another address has no say', async () => {
+  test('at another address has no say', async () => {
     const service = await createService(() => payload({ 'micro-batch': false }))
     const source = await service.open()
     source.start()
@@ -214,7 +214,7 @@ describe('a flag service', () => {
     expect(known.payload).toEqual(JSON.parse(before).payload)
   })
 
-  test('that cannot be reached is reported; the built-in values stand', async () => {
+  test('that cannot be reached is reported; the built-in values apply', async () => {
     const service = await createService(() => payload({}))
     await service.close()
     const source = await service.open()
@@ -226,7 +226,7 @@ describe('a flag service', () => {
     )
   })
 
-  test('names of other programs are no problem of ours', async () => {
+  test('flags of other programs are not reported as problems', async () => {
     const service = await createService(() => payload({ 'new-checkout': 'blue', 'micro-batch': false }))
     const source = await service.open()
     source.start()
@@ -236,7 +236,7 @@ describe('a flag service', () => {
   })
 
   test.each(['', '{', 'null', '{"url":1}', '{"fetchedAt":"x"}', '[]'])(
-    'what is known of it, damaged to %j, is reported if it was ours, and asked for anew',
+    'its stored values, damaged to %j, are reported if they were ours, and requested again',
     async (text) => {
       const service = await createService(() => payload({ 'micro-batch': false }))
       await writeFile(service.lastKnown, text)
@@ -260,7 +260,7 @@ describe('a flag service', () => {
     )
   })
 
-  test('many who learn of it at once leave one whole file', async () => {
+  test('processes that store its values at the same time leave one intact file', async () => {
     const service = await createService(() => payload({ 'micro-batch': false }))
     const sources = await Promise.all(Array.from({ length: 20 }, async () => await service.open()))
     for (const source of sources) source.start()

@@ -115,7 +115,7 @@ describe('palimpsest memory', () => {
     )
   })
 
-  test('what says the same is one memory, and a restatement is no entry of the history', async () => {
+  test('memories that say the same are one, and a restatement adds no entry to the history', async () => {
     const kit = await createInProcess()
     await kit.run(['memory', 'add', 'Use pnpm for installs in this repository'])
     const again = await kit.run(['memory', 'add', 'In this repository use PNPM for installs!'])

@@ -28,7 +28,7 @@ async function remembering(begin: readonly Entry[] = []) {
 const said = (id: string, at: number, text: string): Entry => ({ ...say(id, null, text), at })
 
 describe('what the user asks to be remembered', () => {
-  test('is looked for once, from the turn before on, also after a rewind', async () => {
+  test('is looked for once, from the turn before on, even after a rewind', async () => {
     const old = said('a', 1, 'Remember that the old server is called crane.')
     const { remember, names, state } = await remembering([old])
     const first = said('b', 2, 'Remember that the staging server is called heron.')
@@ -42,7 +42,7 @@ describe('what the user asks to be remembered', () => {
     expect(state.told).toHaveLength(2)
   })
 
-  test('is left to the model where that wrote a memory in the same turn, and waits while the flag is off', async () => {
+  test('is left to the model if it wrote a memory in the same turn, and waits while the flag is off', async () => {
     const { remember, names, state } = await remembering()
     const first = said('a', 1, 'Remember: we deploy on Tuesdays')
     state.written++

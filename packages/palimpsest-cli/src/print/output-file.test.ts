@@ -8,7 +8,7 @@ import { tempFolder } from '../../../../test/kit/temp-home.ts'
 import { checkOutputFile, writeOutputFile } from './output-file.ts'
 
 describe('a file that a flag names', () => {
-  test('is written whole, and for the user alone', async () => {
+  test('is written whole, and for the user only', async () => {
     const path = join(await tempFolder(), 'x')
     await writeOutputFile('--flag', path, 'a long text')
     await checkOutputFile('--flag', path)
@@ -34,7 +34,7 @@ describe('a file that a flag names', () => {
     await expect(stat(join(folder, 'gone'))).rejects.toThrow('ENOENT')
   })
 
-  test('that cannot be one is refused with the reason', async () => {
+  test('that cannot be written is refused with the reason', async () => {
     const folder = await tempFolder()
     await mkdir(join(folder, 'sub'))
     await expect(writeOutputFile('--flag', join(folder, 'sub'), '')).rejects.toThrow(

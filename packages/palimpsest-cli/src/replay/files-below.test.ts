@@ -9,7 +9,7 @@ import { filesBelow } from './files-below.ts'
 const folder = mkdtempSync(join(tmpdir(), 'files-below-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('links to files count, links to folders are not followed, and what leads nowhere is nothing', async () => {
+test('links to files count, links to folders are not followed, and broken links are ignored', async () => {
   mkdirSync(join(folder, 'deep/er'), { recursive: true })
   writeFileSync(join(folder, 'one.jsonl'), '12345')
   writeFileSync(join(folder, 'deep/er/two.jsonl'), '')
@@ -26,7 +26,7 @@ test('links to files count, links to folders are not followed, and what leads no
   expect(found.find(({ path }) => path.endsWith('one.jsonl'))?.bytes).toBe(5)
 })
 
-test('a folder that cannot be read stands for its files', async () => {
+test('a folder that cannot be read is listed in place of its files', async () => {
   const path = join(folder, 'one.jsonl', 'nothing-can-be-below')
   expect(await filesBelow(path, ['.jsonl'])).toEqual([{ path, bytes: 0, changedAt: 0 }])
 })

@@ -10,7 +10,7 @@ import { findOwnSessions } from './find-own-sessions.ts'
 const home = mkdtempSync(join(tmpdir(), 'own-sessions-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-test('sessions of every tool, newest first; sub-agents and empty files are none', async () => {
+test('sessions of every tool, newest first; sub-agents and empty files do not count', async () => {
   put('a/.claude/projects/p/one.jsonl', 3)
   put('a/.claude/projects/p/agent-x.jsonl', 9)
   put('a/.claude/projects/p/one/subagents/y.jsonl', 9)
@@ -30,7 +30,7 @@ test('sessions of every tool, newest first; sub-agents and empty files are none'
   expect(left).toBe(0)
 })
 
-test('folders that the tools were told to use are looked through instead', async () => {
+test('folders that the tools were told to use are searched instead', async () => {
   put('b/cc/projects/p/one.jsonl', 1)
   put('b/cx/sessions/two.jsonl', 2)
   put('b/.claude/projects/p/other.jsonl', 3)

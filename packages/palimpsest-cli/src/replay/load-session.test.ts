@@ -18,7 +18,7 @@ const line = {
 writeFileSync(path, `${JSON.stringify(line)}\n`)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('a session larger than memory bears is refused with its size', async () => {
+test('a session too large for memory is refused with its size', async () => {
   const loaded = await loadSession({ path, name: 'one', bytes: 3 * FILE_BYTES_MAX }, undefined)
   expect(loaded).toEqual({
     why: '300 MB; a replay holds a session in memory and takes files up to 100 MB. Split it into parts',
@@ -30,7 +30,7 @@ test('a session in which no model speaks has nothing to replay', async () => {
   expect(loaded).toEqual({ why: 'a claude-code file without an answer from a model: nothing to replay' })
 })
 
-test('odd lines are told with their number, and zeros in a file make it no binary one', async () => {
+test('odd lines are reported with their number, and NUL bytes do not make a file binary', async () => {
   const answer = {
     id: 'm',
     model: 'claude-opus-4-5',
@@ -47,7 +47,7 @@ test('odd lines are told with their number, and zeros in a file make it no binar
   })
 })
 
-test('a file that went away is said to be so', async () => {
+test('a file that has disappeared is reported as such', async () => {
   const loaded = await loadSession({ path: join(folder, 'gone'), name: 'gone', bytes: 1 }, undefined)
   expect(loaded).toEqual({ why: expect.stringContaining('there is no such file or folder') })
 })

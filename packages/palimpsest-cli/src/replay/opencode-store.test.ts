@@ -63,7 +63,7 @@ test('a broken database does not hide the files', async () => {
   expect((await listOpencode(data)).map(({ id }) => id)).toEqual(['ses_1'])
 })
 
-test('where there is no opencode, there is nothing', async () => {
+test('without opencode, there are no sessions of it', async () => {
   expect(await listOpencode(join(folder, 'nowhere'))).toEqual([])
 })
 

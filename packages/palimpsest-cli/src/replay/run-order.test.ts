@@ -11,7 +11,7 @@ import { expect, test } from 'vitest'
 import { claudeCodeSession } from '../../../../test/kit/claude-code-session.ts'
 import { inReportOrder, mostTellingFirst, strategiesNamed } from './run-order.ts'
 
-test('behind the reference palimpsest and the other tools run first, ablations last', () => {
+test('after the reference, palimpsest and the other tools run first, ablations last', () => {
   const names = mostTellingFirst([...STRATEGIES, ...ABLATIONS]).map(({ name }) => name)
   expect(names.slice(0, 2)).toEqual(['none', 'palimpsest'])
   expect(names.indexOf('codex')).toBeLessThan(names.indexOf('mask-3'))

@@ -42,7 +42,7 @@ test.each([
     { explanation: CHANGED, act: 'edit', idleMs: 5 * 3_600_000 },
     '81K tokens written again: the cache had expired in a pause of 5 h, which it used to edit',
   ],
-] as const)('a step is dear for a reason: %j', (difference, why) => {
+] as const)('an expensive step has a reason: %j', (difference, why) => {
   const request = { ...REQUEST, ...difference }
   expect(whyExpensive({ request, dollars: request.dollars + request.callDollars })).toBe(why)
 })

@@ -38,14 +38,14 @@ describe('a home in which others can write', () => {
     expect(await findHomeRisk(await open(0o700, 0o775))).toBeUndefined()
   })
 
-  test('is looked for where it really lies', async () => {
+  test('is checked where it really is', async () => {
     const home = await open(0o777)
     const link = join(await tempFolder(), 'link')
     await symlink(home, link)
     expect(await findHomeRisk(link)).toContain(`run chmod 700 ${home}`)
   })
 
-  test('is one of another user; the system’s own folders are nobody’s', async () => {
+  test('is one that another user owns; the system’s own folders belong to nobody', async () => {
     const home = await open(0o700)
     const { uid } = await stat(home)
     if (uid === 0) await chown(home, 12_345, 12_345)
@@ -55,7 +55,7 @@ describe('a home in which others can write', () => {
   })
 })
 
-test('is used, and said: once at the start of a run, and by doctor', async () => {
+test('is used, and reported: once at the start of a run, and by doctor', async () => {
   const bench = await createCommandBench({ script: [{ content: [text('Four.')], times: 2 }] })
   await bench.run(['-p', 'first'])
   const made = await readdir(bench.home, { recursive: true })

@@ -16,7 +16,7 @@ test('compiled code is kept in a home of the user, where nobody else sees it', a
   expect((await stat(join(home, 'compiled'))).mode & 0o777).toBe(0o700)
 })
 
-test('where there is no home, none is made for it', async () => {
+test('a home that does not exist is not created for it', async () => {
   const root = await tempFolder()
   expect(kept(join(root, 'home'))).toBe(false)
   expect(await readdir(root)).toEqual([])

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { html } from './html.ts'
 
-test('what is put into markup is text, in content and in attributes', () => {
+test('values that are put into markup stay text, in content and in attributes', () => {
   const name = `"><script>alert('x')</script>&amp;\u202E`
   expect(html`<a title="${name}">${name}</a>`.markup).toBe(
     String.raw`<a title="&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;\u202e">&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;\u202e</a>`,

@@ -6,7 +6,7 @@ import { placeLabels, type Point } from './place-labels.ts'
 
 const FRAME = { left: 0, right: 400, top: 0, bottom: 300 }
 
-test('a name stands to the right of its dot where there is room, else on another side', () => {
+test('a name is to the right of its dot where there is room, otherwise on another side', () => {
   const points: Point[] = [
     { name: 'left', x: 20, y: 100, radius: 4 },
     { name: 'edge', x: 390, y: 100, radius: 4 },
@@ -17,7 +17,7 @@ test('a name stands to the right of its dot where there is room, else on another
   ])
 })
 
-test('where all are in one place, the name that matters is told', () => {
+test('where all dots are in one place, the name that matters is shown', () => {
   const points = Array.from({ length: 30 }, (_, index) => ({
     name: `name-${index}`,
     x: 200,
@@ -29,7 +29,7 @@ test('where all are in one place, the name that matters is told', () => {
   expect(labels.length).toBeLessThan(10)
 })
 
-test('no name leaves the frame, and none is told twice', () => {
+test('no name leaves the frame, and none is shown twice', () => {
   const point = fc.record({
     x: fc.integer({ min: 0, max: 400 }),
     y: fc.integer({ min: 0, max: 300 }),

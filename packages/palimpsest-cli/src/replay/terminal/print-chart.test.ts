@@ -26,7 +26,7 @@ function trace(
   return { strategy, window: WINDOW, requests }
 }
 
-test('requests are bars to one scale, with edits and compactions marked below', () => {
+test('requests are bars on one scale, with edits and compactions marked below', () => {
   const traces = [
     trace('none', [1_000, 4_000, 8_000, 12_000]),
     trace('pi', [1_000, 4_000, 7_000, 2_000], { 3: 'compaction' }),

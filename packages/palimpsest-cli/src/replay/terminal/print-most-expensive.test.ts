@@ -28,7 +28,7 @@ function mostExpensive(strategy: string, dollars: number, step = 6): MostExpensi
   }
 }
 
-test('ours has a sentence of its own beside the most expensive of all; what is as unmanaged is said once', () => {
+test('ours has its own sentence next to the most expensive of all; strategies equal to the unmanaged one share a line', () => {
   const all = [
     mostExpensive('none', 1),
     mostExpensive('batch', 1),

@@ -66,7 +66,7 @@ const report: ReplayReport = { sessions: [], pooled, windows: [pooled], skipped:
 const document: ReplayDocument = { report, paired: [], mostExpensive: [] }
 
 describe('the report on a terminal', () => {
-  test('fits into 80 columns, refused requests and red rows to be seen without colours', () => {
+  test('fits into 80 columns, and shows refused requests and red rows without colours', () => {
     const lines = printReport(document, { columns: 80, colours: false }).split('\n')
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
     const red = lines.find((line) => line.startsWith('batch+digest')) ?? ''
@@ -74,7 +74,7 @@ describe('the report on a terminal', () => {
     expect(lines.join('\n')).not.toContain('\u001B')
   })
 
-  test('a name that is too long for its column is shortened, and nothing is moved by it', () => {
+  test('a name that is too long for its column is shortened, and moves nothing else', () => {
     const window = { window: 200_000, strategies: [row('none', 0), row('palimpsest-rich', 0)] }
     const windows = [window]
     const text = printReport({ ...document, report: { ...report, windows } }, { columns: 80, colours: false })
@@ -102,7 +102,7 @@ describe('the report on a terminal', () => {
     const text = printReport(document, { columns: 80, colours: false })
     expect(text).toContain('batch+digest   -   -   - .80 .60 .50   -   -   -   -   -   -   -   -   -')
   })
-  test('says where the dollars of a strategy went that asks a model on its own', () => {
+  test('says where the dollars went for a strategy that asks a model on its own', () => {
     expect(printReport(document, { columns: 80, colours: false })).not.toContain('by layer')
     const asking = { ...row('palimpsest', 0), cost_by_layer: { conversation: 1.5, compaction: 0.25 } }
     const window = { window: 200_000, strategies: [row('none', 0), asking] }
@@ -114,7 +114,7 @@ describe('the report on a terminal', () => {
   })
 })
 
-test('begins with what it comes to, in three lines', () => {
+test('begins with the conclusion, in three lines', () => {
   const own = { ...row('palimpsest', 0), cost_ratio: 0.768, frr_line: 0.91, compactions: 2.4, sessions: 3 }
   const window = { window: 200_000, strategies: [row('none', 0), own, row('pi', 0), row('oracle', 0, 'pi')] }
   const options = { columns: 80, colours: false }

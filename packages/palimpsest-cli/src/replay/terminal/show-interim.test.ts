@@ -32,7 +32,7 @@ beforeAll(async () => {
   )
 })
 
-test('a short session that is done says too little: the one under way is shown when its strategies can be compared', () => {
+test('a short session that is done says too little: the current one is shown when its strategies can be compared', () => {
   const { at, shown } = interim()
   at(1_000).hear({ kind: 'done', index: 0, report, traces: [] })
   at(5_000).hear({ kind: 'skipped', index: 2, why: 'empty' })
@@ -46,14 +46,14 @@ test('a short session that is done says too little: the one under way is shown w
   expect(lines.slice(3, 5).map((line) => line.split(' ')[0])).toEqual(['codex', 'palimpsest'])
 })
 
-test('whoever has waited long is shown what there is', () => {
+test('after a long wait, what is known is shown', () => {
   const { at, shown } = interim()
   at(1_000).hear({ kind: 'done', index: 0, report, traces: [] })
   at(8_500).hear({ kind: 'skipped', index: 2, why: 'empty' })
   expect(shown[0]).toContain('So far, 2 of 3 files at 20,000 tokens:')
 })
 
-test('before that nothing is said, and nothing when all is done', () => {
+test('nothing is shown before that, or when all is done', () => {
   const { at, shown } = interim()
   for (const row of rows) at(3_000).hear({ kind: 'row', index: 1, row })
   for (const index of [0, 1, 2]) at(3_500).hear({ kind: 'done', index, report, traces: [] })

@@ -17,7 +17,7 @@ test('files in view are not read again, and others are read in their place', asy
   expect(await namesOf(['a', 'b', 'c', 'd'], { inView: ['b'], filesMax: 3 })).toEqual(['a', 'c', 'd'])
 })
 
-test('what is gone is passed over', async () => {
+test('files that are gone are skipped', async () => {
   expect(await namesOf(['gone', 'a', 'b', 'c'], { inView: [], filesMax: 2 })).toEqual(['a', 'b'])
 })
 

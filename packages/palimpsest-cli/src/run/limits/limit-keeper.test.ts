@@ -62,7 +62,7 @@ async function windowAt(endpoint: string): Promise<number> {
 }
 
 describe('a window that a refusal names', () => {
-  test('counts at once, is told once, and is known to the next run at that endpoint alone', async () => {
+  test('counts at once, is reported once, and is known to the next run, at that endpoint only', async () => {
     const limits = keeper()
     const verdict = await limits.refused(refusal())
     expect(verdict).toMatchObject({ kind: 'learned', learned: { windowTokens: 50_000 } })
@@ -93,7 +93,7 @@ describe('a window that a refusal names', () => {
     expect(traces).toMatchObject([{ name: 'limit', reason: why }])
   })
 
-  test('is believed although more was answered once it is said again; not where nothing could be asked with it', async () => {
+  test('is believed despite larger answered requests once it is repeated, but not where nothing fits into it', async () => {
     const limits = keeper()
     const twice = await limits.refused(refusal({ answeredTokens: 60_000, isRepeated: true }))
     expect(twice.kind).toBe('learned')
@@ -112,14 +112,14 @@ describe('a window that a refusal names', () => {
     expect(await keeper().refused(refusal())).toMatchObject({ kind: 'doubted', why: 'answered' })
   })
 
-  test('what another session was answered refutes it too, for a day', async () => {
+  test('is also refuted by what another session was answered, for a day', async () => {
     await keeper().answered(120_000)
     expect(await keeper().refused(refusal())).toMatchObject({ kind: 'doubted', why: 'answered' })
     now += LIMIT_MS_MAX
     expect((await keeper().refused(refusal())).kind).toBe('learned')
   })
 
-  test('what is answered is written down seldom', async () => {
+  test('answered sizes are written down only rarely', async () => {
     const limits = keeper()
     const contents = new Set<string>()
     for (let tokens = 10_000; tokens < 100_000; tokens += 1_000) {
@@ -129,7 +129,7 @@ describe('a window that a refusal names', () => {
     expect(contents.size).toBeLessThan(15)
   })
 
-  test('nothing is learned where nothing is named, or of a window larger than the table says', async () => {
+  test('nothing is learned from a refusal that names no window, or one larger than in the table', async () => {
     expect(await keeper().refused(refusal({ failure: { kind: 'context-overflow' } }))).toMatchObject({
       kind: 'nothing',
     })
@@ -140,7 +140,7 @@ describe('a window that a refusal names', () => {
 
   test.each([
     ['damaged', '{"learned":{"a b":"x","c d":-1}'],
-    ['of a form that kept limits for ever', `{"learned":{"${MODEL} ${ENDPOINT}":4097}}`],
+    ['of a form that kept limits permanently', `{"learned":{"${MODEL} ${ENDPOINT}":4097}}`],
     ['from the future', `{"learned":{"${MODEL} ${ENDPOINT}":{"tokens":4097,"at":9e15,"said":"x"}}}`],
     ['something else', '[]'],
   ])('a file that is %s counts as none, and is replaced', async (_what, text) => {
@@ -150,7 +150,7 @@ describe('a window that a refusal names', () => {
     expect(await windowAt(ENDPOINT)).toBe(50_000)
   })
 
-  test('where it cannot be noted it counts all the same, and the user is told', async () => {
+  test('where it cannot be stored it still counts, and the user is told', async () => {
     await rm(home, { recursive: true })
     expect((await keeper().refused(refusal())).kind).toBe('learned')
     expect(reports).toHaveLength(1)

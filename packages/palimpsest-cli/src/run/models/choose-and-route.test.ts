@@ -6,7 +6,7 @@ import { chooseAndRoute } from './choose-and-route.ts'
 
 const NO_SETTINGS = SETTINGS_SHAPE.none
 
-test('a model that no key and no address leads to is answered by the offline model, and no server hears of it', async () => {
+test('a model that no key and no address leads to is answered by the offline model, and no server receives a request', async () => {
   const env = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', PALIMPSEST_MODEL: 'openai/m' }
   const { model, streamModel } = chooseAndRoute({ settings: NO_SETTINGS, userSettings: NO_SETTINGS }, { env })
   expect(model).toBe('openai/m')

@@ -23,7 +23,7 @@ describe('what is found in the environment', () => {
   test.each<[string, Environment, string, string]>([
     ['nothing', {}, 'palimpsest-offline', OFFLINE_ABOUT],
     [
-      'a key of Anthropic, before any other',
+      'an Anthropic key, before any other',
       { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' },
       'claude-opus-5-5',
       'asks https://api.anthropic.com with ANTHROPIC_API_KEY',
@@ -41,7 +41,7 @@ describe('what is found in the environment', () => {
       'asks http://127.0.0.1:1',
     ],
     [
-      'a key of OpenAI',
+      'an OpenAI key',
       { OPENAI_API_KEY: 'k' },
       'openai/gpt-6.1-sol',
       'asks https://api.openai.com/v1 with OPENAI_API_KEY; caching is up to the server',
@@ -53,7 +53,7 @@ describe('what is found in the environment', () => {
       'asks http://127.0.0.1:1/v1; caching is up to the server',
     ],
     [
-      'a model of OpenRouter',
+      'an OpenRouter model',
       { OPENROUTER_API_KEY: 'k', PALIMPSEST_MODEL: 'openrouter/a/b' },
       'openrouter/a/b',
       'asks https://openrouter.ai/api/v1 with OPENROUTER_API_KEY; caching is up to the server',
@@ -107,11 +107,11 @@ describe('what is found in the environment', () => {
         'gpt-6 needs a key or a base URL; the offline model answers. If another service has it, put the name of the service first, as in openai/NAME (openai, gemini, openrouter, ollama, vllm, llamacpp).',
       ],
     ],
-  ])('a key that is missing is named: %s with %o', (model, env, notices) => {
+  ])('a missing key is named: %s with %o', (model, env, notices) => {
     expect(chosen({ ...env, PALIMPSEST_MODEL: model }).notices).toEqual(notices)
   })
 
-  test('an address without a model is told, and the offline model answers', () => {
+  test('an address without a model is reported, and the offline model answers', () => {
     expect(chosen({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' })).toMatchObject({
       model: 'palimpsest-offline',
       notices: [
@@ -120,7 +120,7 @@ describe('what is found in the environment', () => {
     })
   })
 
-  test('that Ollama cuts is told until the window is set', () => {
+  test('a note says that Ollama truncates until the window is set', () => {
     const env = { PALIMPSEST_MODEL: 'ollama/m' }
     expect(chosen(env).notices[0]).toMatch(/^Ollama silently cuts a prompt/)
     expect(chosen({ ...env, PALIMPSEST_CONTEXT_TOKENS: '8192' }).notices).toEqual([])
@@ -137,7 +137,7 @@ describe('what is found in the environment', () => {
     expect(notices[0]).toMatch(/chosen by the project, so it gets no key/)
   })
 
-  test('an address that is none is refused by the name of its variable', () => {
+  test('an invalid address is refused with the name of its variable', () => {
     expect(() => chosen({ OPENAI_BASE_URL: 'localhost', PALIMPSEST_MODEL: 'm' })).toThrow(UsageError)
     expect(() => chosen({ OPENAI_BASE_URL: 'localhost', PALIMPSEST_MODEL: 'm' })).toThrow(
       /OPENAI_BASE_URL "localhost"/,

@@ -14,7 +14,7 @@ async function listening(models: readonly object[], keys: (string | null)[] = []
   return served.url
 }
 
-test('offers the table of a provider whose key is there, and what servers say they have, with windows and prices', async () => {
+test('offers the table of a provider whose key is there, and the models that servers list, with windows and prices', async () => {
   const keys: string[] = []
   const url = await listening([{ id: 'qwen3:8b' }, { id: 'coder', max_model_len: 32_768 }], keys)
   const env = { OLLAMA_HOST: url, GEMINI_API_KEY: '', OPENAI_API_KEY: 'secret', OPENAI_BASE_URL: `${url}/v1` }
@@ -35,7 +35,7 @@ test('what the Messages API lists comes with what is known of it', async () => {
   expect(offered.map(({ name }) => name)).toEqual(expect.arrayContaining(['claude-opus-5-5', 'claude-new']))
 })
 
-test('a server that is not there, or says nothing sensible, offers nothing', async () => {
+test('a server that is not there, or returns nonsense, offers nothing', async () => {
   const served = await serve(async () => new Response('<html>', { status: 200 }))
   onTestFinished(async () => await served.close())
   const names = async (host: string) =>
