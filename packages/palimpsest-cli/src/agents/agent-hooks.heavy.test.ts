@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 
 import { call, createBench, jsonLines, put, sentBody, text } from '../../../../test/kit/headless.ts'
 
-test('hooks hear of an agent: what one says at its start joins the task, and those of a folder need trust', async () => {
+test('hooks receive the events of an agent: what one says at its start joins the task, and hooks of a folder need trust', async () => {
   const bench = await createBench()
   const into = (name: string): string => `cat >> ${join(bench.home, name)}`
   const hook = (command: string, matcher = '') => [{ matcher, hooks: [{ type: 'command', command }] }]

@@ -23,7 +23,7 @@ const word = (to: string, message: string | object = 'hello') => ({
 })
 
 describe('the post of one process', () => {
-  test('what one that ended did not read goes back to whoever wrote it', async () => {
+  test('what an agent did not read before it ended goes back to the sender', async () => {
     const post = createPost()
     const [ann, bob] = [post.join('ann', '1a'), post.join('bob', '2b')]
     await ann.send(word('bob'))
@@ -39,7 +39,7 @@ describe('the post of one process', () => {
     await expect(post.main.send(word('*'))).resolves.toBe('Sent to ann.')
   })
 
-  test('one name is one agent, as long as it works; a name that none can have is its id', async () => {
+  test('a name belongs to one agent while it works; an agent whose name is not allowed goes by its id', async () => {
     const post = createPost()
     expect([
       post.nameFor('Parser fix!', '1a'),
@@ -57,7 +57,7 @@ describe('the post of one process', () => {
     expect(post.nameFor('ann', '2b')).toEqual({ name: 'ann' })
   })
 
-  test('a full mailbox is told to whoever writes, and to all others it still goes', async () => {
+  test('a full mailbox is reported to the sender, and all others still get the message', async () => {
     const post = createPost()
     const [ann] = [post.join('ann', '1a'), post.join('bob', '2b')]
     for (let n = 0; n < 1_000; n++) await post.main.send(word('bob'))

@@ -13,7 +13,7 @@ const agentRequests = ({ simulator }: Bench): number =>
   simulator.requests().filter(({ headers }) => headers['x-palimpsest-source'] !== undefined).length
 
 // With SIGKILL: killed.heavy.test.ts.
-test('with SIGINT all agents end with the program, and the resumed conversation is told of each, with what it did', async () => {
+test('SIGINT ends all agents with the program, and the resumed conversation learns of each one and what it did', async () => {
   const bench = await createBench()
   const input = { description: 'look around', prompt: 'Look.', subagent_type: 'search' }
   bench.simulator.addSteps([

@@ -38,7 +38,7 @@ function told(bench: Bench): string {
 }
 
 describe('an agent', () => {
-  test('does its task in a conversation of its own, its report is the result, and its bill is in the total', async () => {
+  test('does its task in its own conversation, returns its report as the result, and adds its cost to the total', async () => {
     const bench = await createBench()
     await put(join(bench.folder, 'a.txt'), 'the egret')
     bench.simulator.addSteps([
@@ -137,7 +137,7 @@ describe('an agent', () => {
     expect(JSON.stringify(sentBody(bench, 0))).toContain('- greedy: d')
   })
 
-  test('that does not end is ended, and says by what', async () => {
+  test('that does not finish is ended, and says what ended it', async () => {
     const bench = await createBench()
     await put(join(bench.home, 'agents/short.md'), '---\nname: short\ndescription: d\nmaxTurns: 2\n---\nDo.')
     bench.simulator.addSteps([
@@ -150,7 +150,7 @@ describe('an agent', () => {
     expect(told(bench)).toContain('failed: it made 2 requests (maxTurns of its type) and was not done.')
   })
 
-  test('in the background is waited for by -p, which is told of its end', async () => {
+  test('in the background keeps -p waiting, and its report arrives there', async () => {
     const bench = await createBench()
     bench.simulator.addSteps([
       { content: [agent('x', { subagent_type: 'search', run_in_background: true })] },
@@ -163,7 +163,7 @@ describe('an agent', () => {
     expect(told(bench)).toContain('that you started in the background has ended. Its report:\\n\\nAn egret.')
   })
 
-  test('that was under way when the program ended is found again, with what it did', async () => {
+  test('that was running when the program ended is found again, with what it did', async () => {
     const bench = await createBench()
     bench.simulator.addSteps([
       { content: [search('What is in a.txt?')] },
@@ -188,7 +188,7 @@ describe('an agent', () => {
     expect(told(bench).match(/was under way when the program ended/g)).toHaveLength(1)
   })
 
-  test('of an agent, whose end was told to that one, is not taken for one that was under way', async () => {
+  test('of an agent does not count as running once its parent knows that it ended', async () => {
     const bench = await createBench()
     bench.simulator.addSteps([
       { content: [agent('x', { subagent_type: 'general' })] },
@@ -205,7 +205,7 @@ describe('an agent', () => {
     expect(told(bench)).not.toContain('was under way when the program ended')
   })
 
-  test('in the background whose report is long is told in part, and TaskOutput has the rest', async () => {
+  test('in the background reports the start of a long report, and TaskOutput has the rest', async () => {
     const bench = await createBench()
     const report = `${'An egret. '.repeat(2_500)}The last of them.`
     bench.simulator.addSteps([

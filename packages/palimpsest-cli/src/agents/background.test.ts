@@ -21,7 +21,7 @@ async function createGatedBench(): Promise<{ readonly bench: CommandBench; reado
 const agent = call('Agent', { description: 'look around', prompt: 'Look.', subagent_type: 'search' })
 const NEVER = new AbortController().signal
 
-test('an agent that is waited for moves to the background: the call returns at once, its end is told later', async () => {
+test('an agent that the conversation waits for moves to the background: the call returns at once, and its end is reported later', async () => {
   const { bench, open } = await createGatedBench()
   bench.simulator.addSteps([
     { content: [agent] },

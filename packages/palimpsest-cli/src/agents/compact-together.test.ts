@@ -95,7 +95,7 @@ const gate = (): { readonly open: () => void; readonly opened: Promise<void> } =
   return { open: () => open(), opened }
 }
 
-test('a conversation and its agent in the background that are compacted at the same moment send what each sends alone', async () => {
+test('a conversation and its agent in the background that are compacted at the same moment send what each would send alone', async () => {
   // The agent ends when nothing more is to be said before its end.
   const last = { both: gate(), main: gate() }
   const asked = { main: gate(), agent: gate() }
@@ -129,7 +129,7 @@ test('a conversation and its agent in the background that are compacted at the s
   expect(JSON.stringify(told)).toContain(REPORT)
 })
 
-test('an agent that ends while its conversation is compacted counts as working until its end is told', async () => {
+test('an agent that ends while its conversation is compacted counts as working until its end is reported', async () => {
   const asked = gate()
   const { main, result } = await runTogether({
     fills: ['main'],

@@ -35,7 +35,7 @@ function peakOf(subtypes: readonly unknown[]): number {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  `of ${CALLED} agents at once sixteen work at most, the others are refused with the reason; no process and no temporary file is left`,
+  `at most sixteen of ${CALLED} agents work at once, and the others are refused with the reason; no process and no temporary file is left`,
   async () => {
     const bench = await createBench()
     const temporary = join(bench.home, '..', 'temporary')
@@ -76,7 +76,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('a cloned repository whose agent asks for all permissions has none until the folder is trusted, and no more than its parent then', async () => {
+test('a cloned repository whose agent asks for all permissions has none until the folder is trusted, and then no more than its parent', async () => {
   const bench = await createBench()
   const head = 'name: helper\ndescription: d\ntools: Bash\npermissionMode: bypassPermissions'
   await put(join(bench.folder, '.claude/agents/helper.md'), `---\n${head}\n---\nDo.`)

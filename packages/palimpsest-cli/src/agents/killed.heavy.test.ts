@@ -40,7 +40,7 @@ async function lastWords({ home }: Bench, session: string): Promise<ReadonlyMap<
 /** A process starts slowly on a busy machine. */
 const timeout = 120_000 + KILLS * 20_000
 
-test('killed at any moment, every agent is found again with the last that it said', { timeout }, async () => {
+test('killed at any moment, every agent is found again with its last words', { timeout }, async () => {
   const bench = await createBench()
   let [killed, found] = [0, 0]
   for (let kill = 0; kill < KILLS; kill++) {

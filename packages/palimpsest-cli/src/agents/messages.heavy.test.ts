@@ -34,7 +34,7 @@ function bodies(bench: Bench, source: string): readonly string[] {
 }
 
 describe('agents of one session', () => {
-  test('one in the background gets what the conversation writes at its next tool boundary, and answers', async () => {
+  test('one in the background gets a message from the conversation at its next tool boundary, and answers', async () => {
     const bench = await createBench()
     bench.simulator.addSteps([
       { content: [agent('scout', { run_in_background: true })] },
@@ -58,7 +58,7 @@ describe('agents of one session', () => {
     )
   })
 
-  test('one that waits for nobody reads what came before its end; its report keeps what it had said', async () => {
+  test('one that waits for nobody reads messages from before its end, and its report keeps what it had said', async () => {
     const bench = await createBench()
     bench.simulator.addSteps([
       { content: [agent('ann'), agent('bob')] },
@@ -76,7 +76,7 @@ describe('agents of one session', () => {
     expect(bodies(bench, 'main').at(-1)?.includes('Thanks to her.')).toBe(true)
   })
 
-  test('who has ended is named so; who is unknown, oneself, a bridge and a name that is taken are refused', async () => {
+  test('a message says when its recipient has ended; unknown agents, oneself, a bridge and a taken name are refused', async () => {
     const bench = await createBench()
     bench.simulator.addSteps([
       { content: [agent('ann')] },
@@ -110,7 +110,7 @@ describe('agents of one session', () => {
     expect(missing).toEqual([])
   })
 
-  test('one that is asked to shut down and agrees ends with its turn', async () => {
+  test('one that agrees to shut down ends with its turn', async () => {
     const bench = await createBench()
     const ask = { type: 'shutdown_request', request_id: 'r7', reason: 'enough' }
     bench.simulator.addSteps([

@@ -93,7 +93,7 @@ describe('an agent with a worktree of its own', () => {
     expect(git(bench, 'status', '--short')).toBe(' M a.txt\n')
   })
 
-  test('that changed nothing leaves nothing; what commands built does not count, what it wrote itself does', async () => {
+  test('that changed nothing leaves nothing behind; files that commands built do not count, files that it wrote itself do', async () => {
     const bench = await createRepository()
     const told = await runIsolated(
       bench,
@@ -112,7 +112,7 @@ describe('an agent with a worktree of its own', () => {
     expect(await worktreesOf(bench)).toHaveLength(1)
   })
 
-  test('writes nothing outside of it unasked, and rules that hide files hold in both places', async () => {
+  test('writes nothing outside it unasked, and rules that hide files hold in both places', async () => {
     const bench = await createRepository()
     await put(join(bench.folder, 'secret/key.txt'), 'hidden words\n')
     git(bench, 'add', '-f', '.')
@@ -163,7 +163,7 @@ describe('an agent with a worktree of its own', () => {
     expect(await readdir(join(bench.home, 'elsewhere'))).toEqual([])
   })
 
-  test('is refused where there is no repository, no commit, or plan mode, with what to do', async () => {
+  test('is refused without a repository or a commit, and in plan mode, with what to do', async () => {
     const bench = await createBench()
     const refused = async (...flags: string[]): Promise<string> => {
       bench.simulator.addSteps([{ content: [isolated()] }, { content: [text('Done.')] }])
@@ -178,7 +178,7 @@ describe('an agent with a worktree of its own', () => {
     expect(await refused('--permission-mode', 'plan')).toContain('no worktree is made')
   })
 
-  test('that a program left behind is found again: with work it stays and is named, without it goes', async () => {
+  test('that a program left behind is found again: with work it stays and is named, without work it is removed', async () => {
     const bench = await createRepository()
     await runIsolated(bench, [call('Write', { file_path: 'new.txt', content: 'x' })])
     const [path = ''] = await transcriptsOf(bench)

@@ -85,7 +85,7 @@ test('finished work becomes a commit of its branch, and the leader merges it', a
   expect(git('log', '-1', '--format=%s %p').split(' ')).toHaveLength(4)
 })
 
-test('a merge that nobody could write down is found again; work that changed nothing is not taken for merged', async () => {
+test('a merge that could not be recorded is found again; work that changed nothing does not count as merged', async () => {
   const repository = await createRepository()
   const { main, git } = repository
   const commit = await committed(repository, { 'a.txt': 'changed\n' })
@@ -100,7 +100,7 @@ test('a merge that nobody could write down is found again; work that changed not
   expect(await readFile(join(main, 'a.txt'), 'utf8')).toBe('changed\n')
 })
 
-test('what the user has not committed stands in the way, and stays as it is', async () => {
+test('uncommitted changes of the user block the merge, and stay as they are', async () => {
   const repository = await createRepository()
   const { main, git } = repository
   const commit = await committed(repository, { 'a.txt': 'changed\n', 'new.txt': 'new\n' })
@@ -127,7 +127,7 @@ test('where both sides changed a file, nothing is merged and nothing is changed'
   expect(await readFile(join(main, 'b.txt'), 'utf8')).toBe('of the user, not committed\n')
 })
 
-test('nothing of the repository runs: hooks and signatures are passed over', async () => {
+test('nothing of the repository runs: hooks and signatures are skipped', async () => {
   const repository = await createRepository()
   const { main, side, git } = repository
   const hook = '#!/bin/sh\necho ran >> "$(git rev-parse --show-toplevel)/ran"\nexit 1\n'
@@ -140,7 +140,7 @@ test('nothing of the repository runs: hooks and signatures are passed over', asy
     expect(await readFile(join(folder, 'ran'), 'utf8').catch(() => 'absent')).toBe('absent')
 })
 
-test('what is ignored is the user’s too: no file is written over, no folder removed', async () => {
+test('ignored files are the user’s too: no file is overwritten, no folder removed', async () => {
   const repository = await createRepository()
   const { main, side, git } = repository
   await writeFile(join(main, '.gitignore'), '.env\nbuild\ndata\n')
@@ -164,7 +164,7 @@ test('what is ignored is the user’s too: no file is written over, no folder re
   expect((await merge(repository, instead)).kind).toBe('merged')
 })
 
-test('what the user is in the middle of is not ended, and nothing is half merged beside another git', async () => {
+test('an operation that the user is in the middle of is not ended, and nothing is half merged while another git runs', async () => {
   const repository = await createRepository()
   const { main, git } = repository
   const commit = await committed(repository, { 'new.txt': 'new\n' })

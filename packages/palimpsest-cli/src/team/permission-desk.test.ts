@@ -90,7 +90,7 @@ test('an answer to something else, or from somebody else, is no answer', async (
   await attending
 })
 
-test('a forged question, or a forged answer, is put aside, and whoever sits there is told once', async () => {
+test('a forged question, or a forged answer, is put aside, and the user there is told once', async () => {
   const { place, asked, told, attend, ask, stop } = await createTeam()
   const forged = {
     id: 'f-1',
@@ -121,7 +121,7 @@ test('a forged question, or a forged answer, is put aside, and whoever sits ther
   ])
 })
 
-test('a question is taken back when whoever asked has died or does not wait any more; what the dead asked before is not shown', async () => {
+test('a question is withdrawn when whoever asked has died or no longer waits; earlier questions of the dead are not shown', async () => {
   const { place, stop } = await createTeam()
   await openFileMailbox({ ...place, team: 'crew-desk', self: LEADER })
   const ben = await openFileMailbox({ ...place, team: 'crew-desk', self: 'ben' })
@@ -162,7 +162,7 @@ test('a question is taken back when whoever asked has died or does not wait any 
   expect(told).toEqual(['ben', 'ada'].map((name) => `${name} is no longer waiting for an answer`))
 })
 
-test('where nobody sits there it is refused, with what to do', async () => {
+test('a question is refused where no user is there, with what to do', async () => {
   const { place, ask, stop } = await createTeam()
   const attending = attendDesk(place, { ask: NOBODY_THERE, tell: () => undefined }, stop.signal)
   expect(await ask()).toMatchObject({ kind: 'no', words: expect.stringContaining('--allowed-tools') })

@@ -48,7 +48,7 @@ function said(bench: Bench, index: number): string {
 }
 
 describe('a run with a seat', () => {
-  test('takes what waits before its first request, says so in a line, and removes it once the transcript has it', async () => {
+  test('takes waiting messages before its first request, says so in a line, and removes them once the transcript has them', async () => {
     const bench = await createBench()
     await write(bench, 'the build is red', 'Test 7 fails on main.')
     bench.simulator.addSteps([{ content: [text('Seen.')] }])
@@ -66,7 +66,7 @@ describe('a run with a seat', () => {
     expect(kinds[id + 1]).toContain('Test 7 fails on main.')
   })
 
-  test('takes what comes while it works at the next tool boundary, and what comes with its answer in a turn more; no byte before it changes', async () => {
+  test('takes messages that arrive during its work at the next tool boundary, and those that arrive with its answer in another turn; no byte before them changes', async () => {
     const state = { first: '', second: '', box: '', count: 0 }
     const bench = await createBench({
       instead: (request) => {
@@ -104,7 +104,7 @@ describe('a run with a seat', () => {
     expect(read[2]).toBeGreaterThan(read[1] ?? 0)
   })
 
-  test('takes nothing in twice, where a kill left it in the mailbox and a compaction took it out of the window', async () => {
+  test('takes nothing twice, even where a kill left it in the mailbox and a compaction removed it from the window', async () => {
     const bench = await createBench()
     const path = await write(bench, 'once only')
     const copy = join(bench.home, 'copy.json')
@@ -124,7 +124,7 @@ describe('a run with a seat', () => {
     expect(await letters(bench)).toEqual([])
   })
 
-  test('is one run at a time, and must say both names', async () => {
+  test('is one run at a time, and must give both names', async () => {
     const bench = await createBench()
     expect(await bench.run(['-p', 'x', '--team', 'red'])).toMatchObject({
       exit: 2,
@@ -149,7 +149,7 @@ describe('a run with a seat', () => {
     })
   })
 
-  test('tells of what it refuses, and keeps it aside', async () => {
+  test('reports what it refuses, and puts it aside', async () => {
     const bench = await createBench()
     const path = await write(bench, 'true')
     await put(join(boxOf(bench), '000000000009~leader.json'), '{"from":"leader"}')
@@ -161,7 +161,7 @@ describe('a run with a seat', () => {
     expect(path).toContain('~ann.json')
   })
 
-  test.each(['outside of the home', 'to the mailbox of another one'])(
+  test.each(['outside the home', 'to the mailbox of another one'])(
     'is refused where its mailbox is a link %s, and nothing there is touched',
     async (where) => {
       const bench = await createBench()

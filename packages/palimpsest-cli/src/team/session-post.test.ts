@@ -11,7 +11,7 @@ import { call, createBench, put, sentBody, text } from '../../../../test/kit/hea
 const STAYING = '11111111-2222-4333-8444-555555555555'
 const WRITING = '99999999-2222-4333-8444-555555555555'
 
-test('a session that stays is written to through its socket, as data of another session; the file is gone when it ends', async () => {
+test('a session that stays receives messages through its socket, as data of another session; the file is gone when it ends', async () => {
   const bench = await createBench()
   const address = `uds:${join(bench.home, 'run', `${STAYING}.sock`)}`
   const stay = ['-p', 'Wait', '--team', 'red', '--as', 'bob', '--stay', '--session-id', STAYING]

@@ -22,7 +22,7 @@ function lastResult(bench: Bench, index: number): string {
   return JSON.stringify(last)
 }
 
-test('a run of a team has the tools of its list, any other run has not', async () => {
+test('a run of a team has the tools for its list, any other run does not', async () => {
   const bench = await createBench()
   const names = (index: number): readonly unknown[] => {
     const tools: unknown = sentBody(bench, index)['tools']

@@ -33,7 +33,7 @@ async function tell(box: Member, message: Parameters<Member['send']>[0]['message
 const newest = (bench: Bench): string => JSON.stringify(sentBody(bench, -1)['messages'])
 
 describe('a teammate that stays', () => {
-  test('leaves plan mode when the leader says yes and nobody else, and ends when it agreed to shut down', async () => {
+  test('leaves plan mode when the leader, and nobody else, says yes, and ends once it agreed to shut down', async () => {
     const bench = await createBench()
     const { home, simulator } = bench
     await mkdir(home, { mode: 0o700 })
@@ -76,7 +76,7 @@ describe('a teammate that stays', () => {
     expect(await nextLetter(leader)).toMatchObject({ from: 'bob', message: answer })
   })
 
-  test('writes to one teammate, to all, and is told who is there where the name is wrong', async () => {
+  test('writes to one teammate or to all, and learns who is there when the name is wrong', async () => {
     const bench = await createBench()
     await mkdir(bench.home, { mode: 0o700 })
     const [ann, leader] = [await member(bench.home, 'ann'), await member(bench.home, 'leader')]

@@ -51,7 +51,7 @@ You review.
     })
   })
 
-  test('is read line by line where strict YAML refuses it, and what is unknown is named', async () => {
+  test('is read line by line where strict YAML refuses it, and unknown fields are named', async () => {
     const text = `---\r
 name: tester\r
 description: Use it after changes. Examples: user: "run it": yes, always\r
@@ -75,7 +75,7 @@ Test.`
     ])
   })
 
-  test('that names no tool we have gives none, not all', async () => {
+  test('that names only unknown tools gives no tools, not all of them', async () => {
     const { type } = await parseAgentFile('---\nname: a\ndescription: b\ntools: LS\n---\nc', PLACE)
     expect(type?.tools).toEqual([])
   })
@@ -111,8 +111,8 @@ describe('an agent never has more than its parent', () => {
   })
 })
 
-describe('the types there are', () => {
-  test('a project comes before the user, who comes before ours, and only where it is trusted', async () => {
+describe('the available types', () => {
+  test('those of a project come before the user’s, which come before ours, and only where the project is trusted', async () => {
     const root = await mkdtemp(join(tmpdir(), 'palimpsest-types-'))
     onTestFinished(async () => await removeFolder(root))
     const [projectFolder, home, userHome] = [join(root, 'p'), join(root, 'h'), join(root, 'u')]
@@ -174,7 +174,7 @@ describe('the types there are', () => {
   })
 })
 
-test('whoever is of a built-in type can answer what is written to it', () => {
+test('agents of a built-in type can answer messages', () => {
   const offered = ['Read', 'SendMessage']
   const withIt = BUILT_IN_TYPES.filter((type) => narrowTools(offered, type).value.includes('SendMessage'))
   expect(withIt.map(({ name }) => name)).toEqual(['search', 'plan', 'general'])

@@ -9,7 +9,7 @@ import { tempFolder } from '../../../../../test/kit/temp-home.ts'
 import { createAgentFile, nameProblem, withField } from './write-agent-file.ts'
 
 describe('a file of a type', () => {
-  test('is made and changed by questions in /agents, and what is there is not written over', async () => {
+  test('is created and changed by questions in /agents, and an existing one is not overwritten', async () => {
     const bench = await createCommandBench()
     const screen = await openScreen(bench, { PALIMPSEST_BASE_URL: bench.url })
     const { run, answer } = typeCommands(bench, screen)
@@ -32,7 +32,7 @@ describe('a file of a type', () => {
     await screen.close()
   })
 
-  test('has no path in its name, and its folder is no link', async () => {
+  test('has no path in its name, and its folder is not a link', async () => {
     for (const name of ['../x', 'a/b', '.', '', 'a b', 'x.md', '-x', 'fork', 'x'.repeat(65)])
       expect(nameProblem(name)).toBeDefined()
     expect(nameProblem('code-reviewer_2')).toBeUndefined()

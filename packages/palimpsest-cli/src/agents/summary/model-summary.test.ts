@@ -57,7 +57,7 @@ function lastLine(out: string): string {
 }
 
 describe('a summary by a model', () => {
-  test('is asked for where the setting says so, as cheaply as can be, and billed under its own name', async () => {
+  test('is requested where the setting says so, as cheaply as possible, and billed under its own name', async () => {
     const words = 'Counting eggs in nest.ts'
     const { bench, exit, out } = await runFor(
       2,
@@ -73,7 +73,7 @@ describe('a summary by a model', () => {
     expect(lastLine(out)).toContain(`"${SUMMARY}":`)
   })
 
-  test('is a fork of what the agent sent last where the cache makes that cheaper, else the last rounds on the cheapest model', async () => {
+  test('is a fork of what the agent sent last where the cache makes that cheaper, otherwise the last rounds on the cheapest model', async () => {
     const { bench, conversation } = await openAsking()
     const sent = async (model: string, tokens: number): Promise<LoggedRequest | undefined> => {
       const { setup } = conversation.prepared
@@ -95,7 +95,7 @@ describe('a summary by a model', () => {
     await conversation.close()
   })
 
-  test('that fails three times in a row is not asked for again, and the computed one is told', async () => {
+  test('that fails three times in a row is not requested again, and the computed one is shown', async () => {
     const { bench, out } = await runFor(
       7,
       'I am sorry, but I cannot say in a few words what this agent is doing right now.',

@@ -32,7 +32,7 @@ function wordsFor(...calls: readonly Call[]): string | undefined {
 
 const bash = (command: string): Call => ['Bash', { command }]
 
-describe('what an agent is at, from its last calls', () => {
+describe('what an agent is doing, from its last calls', () => {
   test.each<readonly [string, Call]>([
     ['Reading queue.ts in src', ['Read', { file_path: '/work/src/queue.ts' }]],
     ['Editing the file queue.ts', ['Edit', { file_path: 'queue.ts' }]],
@@ -60,7 +60,7 @@ describe('what an agent is at, from its last calls', () => {
     expect(wordsFor(call)).toBe(words)
   })
 
-  test('several calls of one answer are one thing, and a file that a search found is traced', () => {
+  test('several calls of one answer count as one, and reading a file that a search found is tracing', () => {
     const read = (file_path: string): Call => ['Read', { file_path }]
     expect(wordsFor(read('a/x.ts'), read('a/y.ts'), read('a/z.ts'))).toBe('Reading x.ts and 2 more')
     const see = createCallSummary()
@@ -73,7 +73,7 @@ describe('what an agent is at, from its last calls', () => {
     expect(see(start(read('src/other.ts')))).toBe('Reading other.ts in src')
   })
 
-  test('a list of things to do says nothing of the work; nonsense is bounded, and prints nothing odd', () => {
+  test('a to-do list says nothing about the work; nonsense is bounded, and prints nothing odd', () => {
     expect(wordsFor(['TodoWrite', { todos: [] }])).toBeUndefined()
     for (const text of ['', '\u001b[31m', 'x'.repeat(5_000), '"'.repeat(300), '&&&&;;||', '$(('.repeat(99)]) {
       const all: readonly Call[] = [
@@ -108,7 +108,7 @@ describe('the pace of a summary', () => {
     }
   }
 
-  test('the first words are told at once, then the newest every 30 seconds while something changed', () => {
+  test('the first words are shown at once, then the newest every 30 seconds while something changes', () => {
     const clock = createClock()
     const told: string[] = []
     const pace = createSummaryPace({ ...clock, tell: (words) => void told.push(words) })

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { createBench, put } from '../../../../../test/kit/headless.ts'
 import { writeTeam, type TeamRecord } from '../team-record.ts'
 
-test('what ended teams left is removed; unread messages, work and whoever is there keep a team', async () => {
+test('what ended teams left behind is removed; unread messages, work and members that are there keep a team', async () => {
   const bench = await createBench()
   const { home, folder } = bench
   await mkdir(home, { mode: 0o700 })

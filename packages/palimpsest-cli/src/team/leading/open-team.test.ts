@@ -28,7 +28,7 @@ test('a folder with tasks, messages or a damaged team of others is not taken ove
   }
 })
 
-test('a name that a team has is refused with what can be done about it', async () => {
+test('a name that a team already has is refused, with what to do about it', async () => {
   const { home } = await createBench()
   await teamName(home, 'crew', 'Go').catch(String)
   const about = { name: 'crew', goal: '', cwd: '/', startedAt: 1, mode: 'default' } as const
@@ -83,7 +83,7 @@ test('shutting down a team whose leader is gone reports what was done, by whom, 
   expect(out).toContain('the team crew has ended')
 })
 
-test('a team is led again in the mode that it was left in, unless another one is given', async () => {
+test('a team is led again in the mode in which it was left, unless another one is given', async () => {
   const bench = await createBench()
   const { home, folder } = bench
   bench.simulator.addSteps([{ content: [text('Planned.')], times: 3 }])

@@ -47,7 +47,7 @@ function short(step: Step): unknown {
   return step.kind === 'task' ? { task: step.task.id, isOwn: step.isOwn } : step
 }
 
-test('a free task is taken, and one that is its own comes first', async () => {
+test('a teammate takes a free task, but its own tasks come first', async () => {
   const { ben } = await twoTasks()
   expect(short(nextStep(await momentOf(ben)))).toEqual({ task: 1, isOwn: false })
   await ben.update({ task: 1, state: 'in_progress' })
@@ -69,7 +69,7 @@ test('a task that builds on another one waits until that is merged', async () =>
   expect(short(nextStep({ ...moment, team }))).toEqual({ task: 2, isOwn: false })
 })
 
-test('without a leader nothing new is begun, and after a while it leaves', async () => {
+test('without a leader, a teammate starts nothing new, and leaves after a while', async () => {
   const { ada, ben } = await twoTasks()
   expect(nextStep(await momentOf(ben, { leaderGoneAt: NOW }))).toEqual({ kind: 'wait' })
   await ada.update({ task: 1, owner: 'ben' })
@@ -80,7 +80,7 @@ test('without a leader nothing new is begun, and after a while it leaves', async
   expect(nextStep(later)).toEqual({ kind: 'end', why: 'the leader is gone' })
 })
 
-test('whoever makes no progress stops, and mail wakes it again', async () => {
+test('a teammate that makes no progress stops, and mail wakes it again', async () => {
   const { ben } = await twoTasks()
   const stuck = await momentOf(ben, { idleTurns: IDLE_TURNS_MAX })
   expect(nextStep(stuck).kind).toBe('stuck')
@@ -88,7 +88,7 @@ test('whoever makes no progress stops, and mail wakes it again', async () => {
   expect(nextStep({ ...stuck, hasMail: true, turns: TURNS_MAX }).kind).toBe('stuck')
 })
 
-test('a team that ends, or is gone, is left', async () => {
+test('a teammate leaves a team that ends, or is gone', async () => {
   const { ben } = await twoTasks()
   const moment = await momentOf(ben, { hasMail: true })
   const ending = moment.team && { ...moment.team, state: 'ending' as const }
@@ -96,7 +96,7 @@ test('a team that ends, or is gone, is left', async () => {
   expect(nextStep({ ...moment, team: undefined })).toEqual({ kind: 'end', why: 'the team is gone' })
 })
 
-test('whoever has handed in a plan keeps its task and takes no turn for it until plan mode is over; mail is read', async () => {
+test('a teammate that submitted a plan keeps its task and takes no turn for it until plan mode is over, but reads mail', async () => {
   const { ben } = await twoTasks()
   await ben.update({ task: 1, state: 'in_progress' })
   const planned = await momentOf(ben, { isPlanHandedIn: true, idleTurns: 1 })
