@@ -38,7 +38,7 @@ async function start(env: { readonly [name: string]: string }, answer?: string, 
   return { model, kept, items: asked.map(({ items }) => items.map(({ label }) => label)) }
 }
 
-test('with nothing, with one key, and after the first start nobody is asked', async () => {
+test('with nothing, with one key, and after the first start, nobody is asked', async () => {
   const nobody = { model: undefined, kept: '', items: [] }
   expect(await start({})).toEqual(nobody)
   expect(await start({ ANTHROPIC_API_KEY: 'k' })).toEqual(nobody)

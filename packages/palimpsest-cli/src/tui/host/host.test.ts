@@ -14,7 +14,7 @@ const said = {
   json: '{"role":"user","content":"hello"}',
 } as const
 
-test('after an idle hour the next request has a price, where it is worth a question', () => {
+test('after an idle hour the next request has a price, if it is worth a question', () => {
   const model = 'claude-sonnet-5-5'
   const cost = coldCost([said], { used: 100_000 }, model, HOUR_MS)
   expect(cost).toBeGreaterThan(0)
@@ -25,7 +25,7 @@ test('after an idle hour the next request has a price, where it is worth a quest
   expect(coldCost([], { used: 100_000 }, model, HOUR_MS)).toBeUndefined()
 })
 
-test('files are named by @, without what ends the sentence; an address is none', () => {
+test('files are named by @, without the punctuation that ends the sentence; an e-mail address is not a file', () => {
   expect(mentionedPaths('see @src/a.ts, and @b.md. Ask me@example.org (@c)')).toEqual(['src/a.ts', 'b.md'])
   expect(mentionedPaths('@"my picture.png" and @~/b.png')).toEqual(['my picture.png', '~/b.png'])
 })

@@ -32,13 +32,13 @@ describe('keys', () => {
     expect(decodeKeys(KEYS_START, text)).toEqual({ state: KEYS_START, keys: [expected] })
   })
 
-  test('a lone escape is the key once nothing follows', () => {
+  test('a lone escape is the Escape key once nothing follows', () => {
     const { state, keys } = decodeKeys(KEYS_START, '\x1b')
     expect(keys).toEqual([])
     expect(flushKeys(state)).toEqual({ state: KEYS_START, keys: [key('escape')] })
   })
 
-  test('lines in one read that no marks surround are a paste: nothing is sent by them', () => {
+  test('lines in one read without paste marks are a paste, and send nothing', () => {
     expect(decodeKeys(KEYS_START, 'one\r\ttwo\r\nthree\r').keys).toEqual([
       { kind: 'paste', text: 'one\n\ttwo\nthree\n' },
     ])
@@ -102,11 +102,11 @@ describe('the input', () => {
     expect(typed(editor, key('up'), key('up'), 'x').text).toBe('a\nbx\nc\nd')
   })
 
-  test('Enter alone is not its own', () => {
+  test('does not handle Enter alone', () => {
     expect(editText(typed(emptyEditor(), 'a'), key('enter'))).toBeUndefined()
   })
 
-  test('brings back what was said, and what was being written', () => {
+  test('recalls what was sent, and what was being written', () => {
     let editor = submitted(typed(submitted(typed(emptyEditor(), 'one')), 'two'))
     editor = typed(editor, 'dra', key('up'))
     expect(editor.text).toBe('two')
@@ -114,7 +114,7 @@ describe('the input', () => {
     expect(typed(editor, key('up'), key('up'), key('down'), key('down')).text).toBe('dra')
   })
 
-  test('a long paste is a marker that goes at once; what is sent is the paste', () => {
+  test('a long paste shows as a marker that is deleted at once; what is sent is the paste', () => {
     const long = Array.from({ length: 300 }, (_, i) => `line ${i}`).join('\n')
     const editor = typed(emptyEditor(), 'see ', { kind: 'paste', text: long }, '!')
     expect(editor.text).toBe('see [paste #1: 300 lines]!')
@@ -122,7 +122,7 @@ describe('the input', () => {
     expect(typed(editor, key('backspace'), key('backspace')).text).toBe('see ')
   })
 
-  test('the cursor stays inside whatever is pressed', () => {
+  test('the cursor stays inside, whatever keys are pressed', () => {
     const names = ['left', 'right', 'up', 'down', 'home', 'end', 'backspace', 'delete']
     const presses = fc.oneof(
       fc.constantFrom(...names).map((name) => key(name)),
@@ -150,7 +150,7 @@ describe('completion', () => {
     expect(at('me@example')).toBeUndefined()
   })
 
-  test('what is recalled completes nothing, so that the arrows lead further back; changed, it does again', () => {
+  test('recalled text completes nothing, so that the arrows go further back; once changed, it does again', () => {
     const recalled = editText(emptyEditor(['say it', '/context']), key('up'))
     expect(recalled?.text).toBe('/context')
     expect(recalled && completionAt(recalled)).toBeUndefined()
@@ -159,7 +159,7 @@ describe('completion', () => {
     expect(changed && completionAt(changed)).toMatchObject({ query: 'contex' })
   })
 
-  test('puts the candidate in place of what was written', () => {
+  test('replaces what was written with the candidate', () => {
     const editor = typed(emptyEditor(), 'look at @ma')
     expect(completed(editor, { kind: 'file', query: 'ma', from: 8 }, 'src/main.ts').text).toBe(
       'look at @src/main.ts ',
@@ -222,7 +222,7 @@ test.each(['/tmp/shot.txt', 'see /tmp/shot.png', 'shot.png', '/a.png\n/b.png'])(
   },
 )
 
-test('words of any length can be gone on with: long ones stand as a marker and are sent whole', () => {
+test('text of any length can be edited further: long text shows as a marker and is sent whole', () => {
   const long = 'x'.repeat(10_000_000)
   const editor = withWords(emptyEditor(), long)
   expect(editor.text).toBe('[paste #1: 10000000 characters]')

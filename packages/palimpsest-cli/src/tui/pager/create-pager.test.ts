@@ -43,7 +43,7 @@ async function press(pager: Pager, ...names: readonly string[]): Promise<boolean
 }
 
 describe('a long text', () => {
-  test('opens at its end, and nothing but what is shown is laid out', async () => {
+  test('opens at its end, and lays out only what is shown', async () => {
     const source = numbered(
       Array.from({ length: 10_000 }, () => 2),
       true,
@@ -54,7 +54,7 @@ describe('a long text', () => {
     expect(lineText((await pager.frame(SIZE, '')).at(-1) ?? [])).toMatch(/^numbers · 100% {2}↑↓ PgUp/)
   })
 
-  test('is gone through by lines and screenfuls, to its ends and not beyond', async () => {
+  test('scrolls by lines and screenfuls, to its ends and not beyond', async () => {
     const pager = createPager(numbered([3, 0, 2, 4], false))
     expect(await shown(pager)).toEqual(['0.0', '0.1', '0.2', '2.0'])
     await press(pager, 'up', 'down')
@@ -68,7 +68,7 @@ describe('a long text', () => {
     expect(await press(pager, 'q')).toBe(false)
   })
 
-  test('is searched upwards from what is shown; n goes on, N comes back; what is not there is said', async () => {
+  test('is searched upwards from what is shown; n continues, N goes back; a miss is reported', async () => {
     const source = numbered(
       Array.from({ length: 500 }, () => 3),
       true,
@@ -122,7 +122,7 @@ describe('a long text', () => {
     )
   })
 
-  test('its end is shown at once; what stands before it joins without moving what is shown', async () => {
+  test('shows its end at once; what comes before it is added without moving what is shown', async () => {
     let give: (source: PageSource) => void = () => undefined
     const whole = new Promise<PageSource>((resolve) => {
       give = resolve

@@ -28,7 +28,7 @@ function task(id: string, parent: string | undefined, more: Partial<BackgroundTa
 const shown = (tasks: readonly BackgroundTask[], columns = 80): readonly string[] =>
   agentLines(tasks.toReversed(), columns).map(lineText)
 
-test('agents that work stand below each other, each below the one that started it', () => {
+test('working agents are listed one below the other, each below the one that started it', () => {
   const ended = { text: '', toolCount: 0, files: [], turns: [], startedAt: 0, state: 'completed' as const }
   const all = [task('a', undefined), task('a1', 'a'), task('a2', 'a'), task('b', undefined)]
   expect(shown([...all, task('c', undefined, { status: () => ended })])).toEqual([

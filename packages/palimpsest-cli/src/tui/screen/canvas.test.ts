@@ -36,7 +36,7 @@ function createStage() {
   return { screen, state, stage, canvas, openPage }
 }
 
-test('a question that was answered is gone from the screen before a page covers it', async () => {
+test('an answered question is gone from the screen before a page covers it', async () => {
   const { screen, state, stage, canvas, openPage } = createStage()
   state.asked = question('Remove it?')
   canvas.draw()

@@ -55,7 +55,7 @@ test('the window is one bar of kinds with its thresholds marked, and their sizes
   expect(paintLine(lines[2] ?? [], true)).toContain('\u001B[35m')
 })
 
-test('it fits any screen; estimates say so; a break of the cache is told', () => {
+test('it fits any screen, marks estimates, and reports a break of the cache', () => {
   const lastBreak = { at: 1, cause: 'tools', path: 'tools.3', expectedTokens: 90_000, readTokens: 0 }
   const broken = { ...description, cache: { breaks: 2, lastBreak } }
   for (const columns of [30, 60, 79, 119]) {

@@ -17,7 +17,7 @@ function message(origin: MessageEntry['origin'], content: string): MessageEntry 
   }
 }
 
-test('of a long text that was restored a resumed session shows the beginning, not a screen full of it', () => {
+test('a resumed session shows the beginning of a long restored text, not a screenful of it', () => {
   const long = Array.from({ length: 100 }, (_, i) => `row ${i + 1}`).join('\n')
   const log = [message('user', 'Which row?'), message('recall', `Restored, word for word:\n\n${long}\n`)]
   const shown = pastLines(log, { columns: 80, rows: 24 }, 'Ctrl-O shows all').map(lineText)

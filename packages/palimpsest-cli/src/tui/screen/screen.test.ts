@@ -70,7 +70,7 @@ const frames = fc
   }))
 
 describe('the frame', () => {
-  test('what stays is written once, in order, above what is drawn again', () => {
+  test('what stays is written once, in order, above what is redrawn', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(lines, frames), { minLength: 1, maxLength: 12 }), (steps) => {
         const terminal = createTerminal()
@@ -96,13 +96,13 @@ describe('the frame', () => {
     expect(drawFrame(frame, [], frame)).toBe('')
   })
 
-  test('one line that changed is one line that is written', () => {
+  test('one changed line writes one line', () => {
     const frame: Frame = { lines: ['a', 'b', 'status'], widths: [1, 1, 6], cursor: { row: 1, column: 1 } }
     const next: Frame = { ...frame, lines: ['a', 'bc', 'status'], cursor: { row: 1, column: 2 } }
     expect(drawFrame(frame, [], next)).not.toContain('status')
   })
 
-  test('after the screen became narrower, lines that were broken count as often as they were', () => {
+  test('after the screen becomes narrower, a wrapped line counts as the rows that it takes', () => {
     const frame: Frame = { lines: ['', '', ''], widths: [79, 10, 60], cursor: { row: 2, column: 45 } }
     expect(rowsAbove(frame, 40)).toBe(4)
     expect(drawAgain(4, NO_FRAME)).toContain('\x1b[4A\r\x1b[J')
@@ -143,7 +143,7 @@ describe('the live region', () => {
     expect(cursor).toEqual({ row: 4, column: 7 })
   })
 
-  test('never is higher or wider than the screen, and the cursor is in it', () => {
+  test('is never taller or wider than the screen, and the cursor is in it', () => {
     const view = fc.record({
       text: fc.string({ unit: fc.constantFrom('a', ' ', '宽', '\n', '👍'), maxLength: 300 }),
       streaming: fc.array(fc.constant(line('streaming '.repeat(20))), { maxLength: 40 }),
@@ -202,7 +202,7 @@ describe('a question', () => {
     { label: 'No', letter: 'n', value: 'no' },
   ]
 
-  test('shows what always allows whole, and says when there is more of what is asked about', () => {
+  test('shows in full what always allows, and says when there is more of what is asked about', () => {
     const proposal = ['one', 'two', 'three', 'four'].map((text) => line(`    ${text}`))
     const view = { ...VIEW, proposal, picker: createPicker('May it run?', items, false) }
     expect(layoutLive(view, 30, 13).lines.map(lineText)).toEqual([
@@ -281,7 +281,7 @@ describe('a turn', () => {
     return all
   }
 
-  test('shows complete lines as they come, and a line for what was broken off', () => {
+  test('shows complete lines as they come, and a line for what was interrupted', () => {
     expect(
       shown([
         { type: 'text-delta', text: 'one\ntw' },
@@ -317,7 +317,7 @@ describe('a turn', () => {
     ])
   })
 
-  test('says once why a request is asked again, however often it is', () => {
+  test('says once why a request is repeated, however often that happens', () => {
     const reason = 'The provider could not be reached.'
     const wait = (attempt: number, waitMs: number) =>
       ({ type: 'retry-wait', attempt, waitMs, reason }) as const
@@ -337,7 +337,7 @@ describe('a turn', () => {
     ])
   })
 
-  test('names the path of a compaction while it goes on, and how much is written', () => {
+  test('names the path of a compaction while it runs, and how much is written', () => {
     const { screen } = showEvent(TURN_START, { type: 'compaction-path', path: 'fork' }, 60)
     expect(screen.activity).toBe('Compacting by summary')
     expect(writingActivity(writingActivity(screen.activity, 10), 1_700)).toBe(
@@ -348,7 +348,7 @@ describe('a turn', () => {
     )
   })
 
-  test('tells a compaction in a line: path, before and after, proof, how to take it back', () => {
+  test('reports a compaction in one line: path, before and after, proof, how to undo it', () => {
     const meta = {
       trigger: 'auto',
       preTokens: 165_000,
@@ -391,7 +391,7 @@ describe('a call that has ended', () => {
     return toolLines(call, 60).map(lineText)
   }
 
-  test('a command shows beginning and end of what it printed, its exit code and its time', () => {
+  test('a command shows the beginning and end of what it printed, its exit code and its time', () => {
     const printed = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`).join('\n')
     expect(
       drawn('Bash', { command: 'npm test' }, { content: `${printed}\n[exit code 2]`, isError: true }, 4_230),
@@ -409,7 +409,7 @@ describe('a call that has ended', () => {
     )
   })
 
-  test('colours of a command are left out; a line that was written over is shown as it ended', () => {
+  test('colours of a command are left out; a line that was overwritten is shown as it ended', () => {
     expect(drawn('Bash', { command: 'x' }, { content: '\x1b[31mred\x1b[0m\n10 %\r100 %\r\ndone' })).toEqual([
       '● Bash(x) exit code 0 · 0.0 s',
       '    red',
@@ -440,7 +440,7 @@ describe('a call that has ended', () => {
   })
 })
 
-test('of a long text that was said, its end is shown too: there the question is', () => {
+test('a long message shows its end too, because the question is there', () => {
   const text = `${Array.from({ length: 30 }, (_, i) => `row ${i + 1}`).join('\n')}\nWhat is wrong here?`
   const shown = saidLines(text, 40).map(lineText)
   expect(shown.slice(0, 2)).toEqual(['> row 1', '  row 2'])

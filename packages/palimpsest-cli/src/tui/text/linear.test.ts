@@ -120,7 +120,7 @@ function dearIn(texts: readonly Named[]): readonly string[] {
   return [...dearIn(texts.slice(0, half)), ...dearIn(texts.slice(half))]
 }
 
-test('a line that comes letter by letter costs no more the longer it is, and neither does its end on the screen', () => {
+test('a line that arrives letter by letter costs no more the longer it is, and neither does its end on the screen', () => {
   const steps = counter.count(() => {
     let state = MARKDOWN_START
     for (let at = 0; at < CHARS; at++) {

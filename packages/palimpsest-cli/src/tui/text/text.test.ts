@@ -68,7 +68,7 @@ describe('wrapping', () => {
     )
   })
 
-  test('breaks at spaces; later lines hang', () => {
+  test('breaks at spaces, and indents later lines', () => {
     const lines = wrapLine([span('- one two three four')], 10, [span('  ')])
     expect(lines.map(lineText)).toEqual(['- one two', '  three', '  four'])
   })
@@ -135,7 +135,7 @@ describe('markdown', () => {
   })
 })
 
-test('code is told apart by words, strings, comments and numbers, and nothing of it is lost', () => {
+test('code is highlighted by words, strings, comments and numbers, and none of it is lost', () => {
   expect(highlightCode("const a = 'x' + 12 // why", 'ts').filter(({ style }) => style !== 'plain')).toEqual([
     span('const', 'keyword'),
     span("'x'", 'string'),
@@ -145,7 +145,7 @@ test('code is told apart by words, strings, comments and numbers, and nothing of
   expect(lineText(highlightCode('echo "$#" # all', 'bash'))).toBe('echo "$#" # all')
 })
 
-test('a diff leads from the one text to the other', () => {
+test('a diff leads from one text to the other', () => {
   const lines = fc
     .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
     .map((parts) => parts.map((part) => `${part}\n`).join(''))
@@ -167,7 +167,7 @@ test('a diff leads from the one text to the other', () => {
 describe('a table', () => {
   const TABLE = '| name | value |\n|---|---:|\n| a | 1 |\n| a `b|c` | 22 |\n'
 
-  test('has its columns one below the other, once its last row is there', () => {
+  test('aligns its columns once its last row is there', () => {
     const fed = feedMarkdown(MARKDOWN_START, TABLE, 40)
     expect(fed.lines).toEqual([])
     expect(feedMarkdown(fed.state, 'Done.\n', 40).lines.map(lineText)).toEqual([
@@ -180,7 +180,7 @@ describe('a table', () => {
     expect(endMarkdown(fed.state, 40).map(lineText)).toHaveLength(4)
   })
 
-  test('that is too wide is broken inside of its cells', () => {
+  test('that is too wide wraps inside its cells', () => {
     const text = `| a | what it does |\n|---|---|\n| x | ${'word '.repeat(8)} |`
     expect(markdownLines(text, 24).map(lineText)).toEqual([
       'a  what it does',
@@ -190,7 +190,7 @@ describe('a table', () => {
     ])
   })
 
-  test('rows without a line below the first are text', () => {
+  test('rows without a separator below the first are text', () => {
     expect(markdownLines('| a | b |\n| c | d |\nx', 40).map(lineText)).toEqual([
       '| a | b |',
       '| c | d |',
