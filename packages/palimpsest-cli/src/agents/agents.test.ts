@@ -150,7 +150,7 @@ describe('an agent', () => {
     expect(told(bench)).toContain('failed: it made 2 requests (maxTurns of its type) and was not done.')
   })
 
-  test('in the background keeps -p waiting, and its report arrives there', async () => {
+  test('in the background keeps -p waiting until its report arrives', async () => {
     const bench = await createBench()
     bench.simulator.addSteps([
       { content: [agent('x', { subagent_type: 'search', run_in_background: true })] },
@@ -205,7 +205,7 @@ describe('an agent', () => {
     expect(told(bench)).not.toContain('was under way when the program ended')
   })
 
-  test('in the background reports the start of a long report, and TaskOutput has the rest', async () => {
+  test('in the background with a long report delivers part of it, and TaskOutput has the rest', async () => {
     const bench = await createBench()
     const report = `${'An egret. '.repeat(2_500)}The last of them.`
     bench.simulator.addSteps([

@@ -131,7 +131,7 @@ async function hits(...args: string[]): Promise<readonly { [name: string]: unkno
 }
 
 describe('palimpsest recall', () => {
-  test('quotes word for word, with id, session, time and the lines around; the original comes before its summary', async () => {
+  test('quotes word for word, with id, session, time and the surrounding lines; the original comes before its summary', async () => {
     expect(await hits('port is 4711')).toEqual([
       {
         id: 'u1',

@@ -103,7 +103,7 @@ describe('the memory of agents of a type', () => {
     expect(err).toMatch(/palimpsest memory approve [\w-]+ --agent reviewer/)
   })
 
-  test('of a project counts once the folder is trusted, as unconfirmed, and links out of it are not followed', async () => {
+  test('of a project counts as unconfirmed once the folder is trusted, and a link out of the project is not followed', async () => {
     const bench = await createBench()
     await put(join(bench.home, 'agents/reviewer.md'), typeFile('project'))
     const folder = join(bench.folder, '.palimpsest/agent-memory/reviewer')

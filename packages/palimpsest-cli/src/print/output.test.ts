@@ -33,7 +33,7 @@ test('a stream is never silent for more than 20 seconds, whatever the run waits 
   expect(told().map(statusOf).slice(8)).toEqual(['result'])
 })
 
-test('a run that broke off says nothing more either', () => {
+test('an interrupted run says nothing more either', () => {
   const { told, output } = open('stream-json')
   output.begin()
   output.breakOff(RESULT, 'the disk is full')

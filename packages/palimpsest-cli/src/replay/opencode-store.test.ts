@@ -63,7 +63,7 @@ test('a broken database does not hide the files', async () => {
   expect((await listOpencode(data)).map(({ id }) => id)).toEqual(['ses_1'])
 })
 
-test('without opencode, there are no sessions of it', async () => {
+test('without opencode, no sessions are found', async () => {
   expect(await listOpencode(join(folder, 'nowhere'))).toEqual([])
 })
 

@@ -68,7 +68,7 @@ test('a question reaches the screen of the leader with the name of who asks, and
   expect(asked).toEqual([{ ...QUESTION, why: 'ada asks: it reaches out' }])
 })
 
-test('an answer to something else, or from somebody else, is no answer', async () => {
+test('an answer to something else, or from somebody else, does not count', async () => {
   const { place, attend, ask, stop } = await createTeam()
   const answered = ask()
   const forge = async (from: string, question: string): Promise<void> => {

@@ -13,7 +13,7 @@ const hook = (command: string, matcher = '') => [{ matcher, hooks: [{ type: 'com
 const objects = (path: string, word: string, reason: string): string =>
   `cat > "${path}.in"; cat "${path}.in" >> "${path}"; if grep -q "${word}" "${path}.in"; then echo "${reason}" >&2; exit 2; fi`
 
-test('hooks receive the tasks of a team, and may object to a new one and to completing one', async () => {
+test('hooks run for the tasks of a team, and may object to a new one and to completing one', async () => {
   const bench = await createBench()
   const path = join(bench.home, 'heard')
   const hooks = {
@@ -56,7 +56,7 @@ test('hooks receive the tasks of a team, and may object to a new one and to comp
   )
 })
 
-test('a hook that receives an idle teammate may make it continue', async () => {
+test('a hook for an idle teammate may make it continue', async () => {
   const bench = await createBench()
   const path = join(bench.home, 'heard')
   await put(path, '')

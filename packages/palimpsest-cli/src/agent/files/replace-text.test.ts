@@ -79,7 +79,7 @@ describe('replacing text', () => {
     )
   })
 
-  test('a file with CRLF throughout keeps it, and the edit reads as the same edit of the text with LF', () => {
+  test('a file with CRLF throughout keeps it, and an edit gives the same text as in a file with LF', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 30 }),

@@ -32,7 +32,7 @@ describe('the environment of a child', () => {
     expect(made('https://api.example.com/v1?token=abc')).toBeUndefined()
   })
 
-  test('(S2) that runs unasked contains only variables from a list', () => {
+  test('(S2) that runs unasked has only variables from a list', () => {
     const names = fc.stringMatching(/^[A-Z_]{1,12}$/)
     const env = fc.dictionary(names, fc.string({ maxLength: 20 }))
     fc.assert(
@@ -46,12 +46,12 @@ describe('the environment of a child', () => {
     )
   })
 
-  test('finds programs neither in working folders nor in relative ones', () => {
+  test('finds no programs in working folders or in relative ones', () => {
     const PATH = '/work/bin:/usr/bin:node_modules/.bin:.:/other/bin:/work'
     expect(readingEnvironment({ PATH }, ['/work', '/other'])['PATH']).toBe('/usr/bin')
   })
 
-  test('nor in a project above them or among its packages; it does find programs of the user', () => {
+  test('finds none in a project above them or among its packages, but does find programs of the user', () => {
     const PATH =
       '/home/u/proj/packages/node_modules/.bin:/home/u/proj/bin:/home/u/x/node_modules/.bin:/home/u/.cargo/bin:/usr/bin:/opt/x/bin'
     const made = readingEnvironment({ PATH, HOME: '/home/u' }, ['/home/u/proj/packages/x'])

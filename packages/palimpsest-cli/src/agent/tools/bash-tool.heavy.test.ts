@@ -89,7 +89,7 @@ describe('Bash', () => {
     expect(textOf(await bash('sleep 0.1; echo $A', { run_in_background: true }))).toContain('shell_1')
   })
 
-  test('the shell does not stay in a folder outside', async () => {
+  test('the shell does not stay in a folder outside the working folders', async () => {
     expect(await text(`cd ${bench.outside}`)).toBe(
       `[${bench.outside} is outside of the working folders. The next command starts in ${bench.work}.]`,
     )

@@ -53,12 +53,12 @@ describe('HTML as text', () => {
     ['tags in what is not shown', `<svg>${'<g>'.repeat(2_500)}</svg>a`, 'a'],
     ['implied tags', `${'<b>'.repeat(1_000)}</p>a${'<b>'.repeat(999)}</br>b`, 'a\nb'],
     ['tags in links', `<a href="x">${'<b>'.repeat(1_500)}a</a>`, 'a'],
-  ])('a page that nests deeper than any: %s', (_, html, expected) => {
+  ])('reads a page that nests deeper than any real one: %s', (_, html, expected) => {
     expect(toText(html)).toBe(expected)
     expect(titleOf(`${html}<title>T</title>`)).toBe('T')
   })
 
-  test('any text is converted in the end, and no tag name survives', () => {
+  test('converting any text ends, and no tag name survives', () => {
     const piece = fc.constantFrom(
       '<',
       '>',

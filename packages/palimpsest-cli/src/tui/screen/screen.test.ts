@@ -96,7 +96,7 @@ describe('the frame', () => {
     expect(drawFrame(frame, [], frame)).toBe('')
   })
 
-  test('one changed line writes one line', () => {
+  test('a change to one line writes one line', () => {
     const frame: Frame = { lines: ['a', 'b', 'status'], widths: [1, 1, 6], cursor: { row: 1, column: 1 } }
     const next: Frame = { ...frame, lines: ['a', 'bc', 'status'], cursor: { row: 1, column: 2 } }
     expect(drawFrame(frame, [], next)).not.toContain('status')

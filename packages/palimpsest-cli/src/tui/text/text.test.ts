@@ -128,7 +128,7 @@ describe('markdown', () => {
     expect(markdownLines('```\n\x1b]0;x\x07\n```', 60).map(lineText)[1]).toBe('  \\x1b]0;x\\x07')
   })
 
-  test('names in snake case are no emphasis', () => {
+  test('names in snake case are not emphasis', () => {
     expect(markdownLines('call my_own_name and 2 * 3 * 4', 60)).toEqual([
       line('call my_own_name and 2 * 3 * 4'),
     ])

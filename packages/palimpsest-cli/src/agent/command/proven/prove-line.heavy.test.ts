@@ -115,7 +115,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.dispose())
 
-test('(S3) a proven line means to bash what the line that was sent means, and never runs more', async () => {
+test('(S3) a proven line means the same to bash as the line that was sent, and never runs more', async () => {
   const lines = fc.sample(
     fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 7 }),
     cases(3_000, 2_000_000),
