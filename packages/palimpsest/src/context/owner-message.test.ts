@@ -58,7 +58,7 @@ describe('two messages are not the same', () => {
   })
 })
 
-test('a change in place is noticed, wherever its text stands', () => {
+test('a change in place is noticed, wherever the text is', () => {
   const inner = { type: 'text', text: 'Found.' }
   const block = { type: 'tool_result', tool_use_id: 'a', content: [inner] }
   const blocks: object[] = [block]

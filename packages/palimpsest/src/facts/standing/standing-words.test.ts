@@ -70,7 +70,7 @@ describe('standing words of the user', () => {
     ['必ずテストを実行すること。', 'Japanese'],
     ['마이그레이션 파일을 수정하지 마세요.', 'Korean'],
     ['앞으로 항상 테스트를 먼저 실행해 주세요.', 'Korean'],
-  ])('"%s" stands, word for word (%s)', (sentence) => {
+  ])('"%s" is kept word for word (%s)', (sentence) => {
     expect(standingAfter(`Fix the bug.\n\n${sentence}`)).toEqual([sentence])
   })
 
@@ -83,7 +83,7 @@ describe('standing words of the user', () => {
     'Kannst du das bitte reparieren?',
     'Corrige el error de inicio de sesión.',
     '请修复登录页面。',
-  ])('"%s" is talk', (sentence) => {
+  ])('"%s" is small talk', (sentence) => {
     expect(standingAfter(sentence)).toEqual([])
   })
 
@@ -133,11 +133,11 @@ describe('standing words of the user', () => {
     ['这个接口从来不返回空值。', 'Chinese'],
     ['このエラーはいつも月曜日に出ます。', 'Japanese'],
     ['테스트가 안 돼요.', 'Korean'],
-  ])('"%s" is none (%s)', (sentence) => {
+  ])('"%s" is not an instruction (%s)', (sentence) => {
     expect(standingAfter(sentence)).toEqual([])
   })
 
-  test('the points of a list are what the line above them says', () => {
+  test('list items take their meaning from the line above them', () => {
     expect(standingAfter('Rules:\n- fix the tool only\n- the parser is slow')).toEqual(['fix the tool only'])
     expect(standingAfter('Do not:\n- new dependencies\n- edits of the lock file')).toEqual([
       'new dependencies',
@@ -152,7 +152,7 @@ describe('standing words of the user', () => {
     expect(standingAfter('Ideas:\n- pick a claim\n- verify it')).toEqual([])
   })
 
-  test('a question at the end asks for itself alone', () => {
+  test('a question at the end does not make the rest a question', () => {
     expect(standingAfter('Do not commit yet, can you show me the diff?')).toEqual([
       'Do not commit yet, can you show me the diff?',
     ])
@@ -165,18 +165,18 @@ describe('standing words of the user', () => {
     ).toEqual(['Never push to main without asking me.'])
   })
 
-  test('each point of a list is a sentence of its own', () => {
+  test('each list item is a separate sentence', () => {
     expect(
       standingAfter('Three things:\n- never use `any`\n- always write a test\n* fix the parser'),
     ).toEqual(['never use `any`', 'always write a test'])
   })
 
-  test('a short message that begins with a negation forbids; a bare no does not', () => {
+  test('a short message that starts with a negation forbids; a bare "no" does not', () => {
     expect(standingAfter('No, not in that folder please')).toEqual(['No, not in that folder please'])
     expect(standingAfter('no', 'No thanks', 'nein')).toEqual([])
   })
 
-  test('the same words again count once', () => {
+  test('repeated words count once', () => {
     expect(standingAfter('Never push to main.', 'never push to main.')).toEqual(['Never push to main.'])
   })
 
@@ -197,7 +197,7 @@ describe('standing words of the user', () => {
     expect(standingAfter(paste)).toEqual([])
   })
 
-  test('an instruction beside a paste is found', () => {
+  test('an instruction next to pasted text is found', () => {
     expect(standingAfter('```ts\n// never\n```\nNever merge this without review.')).toEqual([
       'Never merge this without review.',
     ])
@@ -229,7 +229,7 @@ describe('revocations', () => {
     ['Ne commite rien.', "C'est bon, tu peux commiter."],
     ['Use tabs, not spaces.', 'Scrap that, use spaces.'],
     ['Only use the standard library.', 'Never mind the standard library rule, use lodash.'],
-  ])('"%s" ends with "%s"', (rule, revocation) => {
+  ])('"%s" is revoked by "%s"', (rule, revocation) => {
     expect(standingAfter(rule)).toEqual([rule])
     expect(standingAfter(rule, revocation)).toEqual([])
   })
@@ -244,7 +244,7 @@ describe('revocations', () => {
     ['Just plan for now, no code yet.', 'Good plan, start coding.'],
     ['Do not edit the README.', 'Please edit the README and fix the typo.'],
     ['Do not deploy to staging.', 'Now deploy to staging.'],
-  ])('"%s", for the time being, ends with the command "%s"', (rule, command) => {
+  ])('"%s", a temporary instruction, ends with the command "%s"', (rule, command) => {
     expect(standingAfter(rule)).toEqual([rule])
     expect(standingAfter(rule, command)).toEqual([])
   })
@@ -268,16 +268,16 @@ describe('revocations', () => {
     ['Do not use tabs.', 'Always use tabs.'],
     ['Always ask before deleting files.', "Don't ask before deleting files."],
     ['Write commit messages in German from now on.', 'From now on write commit messages in English instead.'],
-  ])('a new rule takes the place of its opposite, or of another answer: "%s", "%s"', (old, fresh) => {
+  ])('a new rule replaces its opposite, or a different answer: "%s", "%s"', (old, fresh) => {
     expect(standingAfter(old, fresh)).toEqual([fresh])
   })
 
-  test('a rule beside another takes no place', () => {
+  test('a rule in addition to another replaces nothing', () => {
     const rules = ['Always run the unit tests after each change.', 'Also run the linter after each change.']
     expect(standingAfter(...rules)).toEqual(rules)
   })
 
-  test('only what it speaks of ends', () => {
+  test('a revocation ends only the rule it mentions', () => {
     const rules = [
       'Never push to main.',
       'Never push with --force.',
@@ -292,19 +292,19 @@ describe('revocations', () => {
     expect(standingAfter(...rules, 'You may now push to main.')).toEqual(rules.slice(1))
   })
 
-  test('in doubt it stands', () => {
+  test('if in doubt, a rule remains in force', () => {
     const rules = ['Never delete tests.', 'Always run the tests twice.']
     expect(standingAfter(...rules, 'Forget what I said about tests.')).toEqual(rules)
     expect(standingAfter(...rules, 'You may now use the new parser.')).toEqual(rules)
   })
 
-  test('what a revocation still forbids stands', () => {
+  test('whatever a revocation still forbids remains in force', () => {
     expect(standingAfter('Never push to main.', 'You may now push to main, but never force it.')).toEqual([
       'You may now push to main, but never force it.',
     ])
   })
 
-  test('what is said again after a revocation stands again', () => {
+  test('a rule repeated after its revocation is in force again', () => {
     expect(standingAfter('Never push to main.', 'You may now push to main.', 'Never push to main.')).toEqual([
       'Never push to main.',
     ])
