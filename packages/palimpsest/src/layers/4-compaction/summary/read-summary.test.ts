@@ -36,7 +36,7 @@ describe('reading a summary', () => {
 
 describe('the prompt', () => {
   test.each(['whole', 'from', 'up_to'] as const)(
-    '%s: forbids tools first and last, and asks for nine sections',
+    '%s: forbids tools at the start and at the end, and asks for nine sections',
     (kind) => {
       const prompt = summaryPrompt({ kind, instructions: 'Keep the SQL.' })
       const paragraphs = prompt.split('\n\n')
@@ -49,7 +49,7 @@ describe('the prompt', () => {
     },
   )
 
-  test('what stays in view is said', () => {
+  test('says what stays in view', () => {
     expect(summaryPrompt({ kind: 'from' })).toMatch(/earlier messages stay/)
     expect(summaryPrompt({ kind: 'up_to' })).toMatch(/8\. Work completed[^]*9\. Context for going on/)
     expect(summaryPrompt({ kind: 'whole' })).toMatch(/8\. Current work[^]*9\. Next step/)

@@ -68,11 +68,11 @@ test.each([
     'compact',
   ],
   ['full late, then declined for long', [LOW, LOW, LOW, LOW, LOW, OVER, OVER, OVER, OVER, OVER], 'compact'],
-])('behind the third refill a window that is %s: %j', (_what, sizes, kind) => {
+])('after the third refill, a window that is %s: %j', (_what, sizes, kind) => {
   expect(decideCompaction(viewWith(REFILLS_MAX, sizes), MOMENT).kind).toBe(kind)
 })
 
-test('a refill counts one more, goes harder the third time, and a pause counts none', () => {
+test('each refill is counted, the third compacts harder, and a pause does not count', () => {
   const decide = (refills: number, moment: Partial<CompactionMoment> = {}) =>
     decideCompaction(viewWith(refills, [LOW, LOW]), { ...MOMENT, ...moment })
   expect(decide(0)).toMatchObject({ harder: false, record: { refills: 1, near: true } })
@@ -81,7 +81,7 @@ test('a refill counts one more, goes harder the third time, and a pause counts n
   expect(decide(3, { cause: 'asked' })).toMatchObject({ harder: false, record: { refills: 0 } })
 })
 
-test('where no request can be sent, a compaction behind the third refill goes harder and asks no model', () => {
+test('if no request can be sent, a compaction after the third refill is harder and asks no model', () => {
   const decided = decideCompaction(viewWith(REFILLS_MAX, [LOW, LOW]), { ...MOMENT, cause: 'overflow' })
   expect(decided).toMatchObject({ kind: 'compact', mayAsk: false, harder: true, record: { refills: 4 } })
 })
