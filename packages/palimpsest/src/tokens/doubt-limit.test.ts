@@ -16,7 +16,7 @@ describe('a limit that an error names', () => {
     expect(doubtLimit(limit, given, hasRoom)).toBe(doubt)
   })
 
-  test('is our own count less the excess where only that is named', () => {
+  test('is our own count minus the excess if only that is named', () => {
     expect(limitNamed({ limit: 8_192 }, 12_213)).toBe(8_192)
     expect(limitNamed({ excess: 4_021 }, 12_213)).toBe(8_192)
     expect(limitNamed({}, 12_213)).toBeUndefined()
