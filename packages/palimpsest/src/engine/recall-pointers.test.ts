@@ -92,9 +92,9 @@ test('a flag replaces it with five lines of the text', async () => {
 test.each([
   ['it is off', [], {}],
   ['the name is in view', ['recall-pointers'], { isCleared: false }],
-  ['the name stood nowhere', ['recall-pointers'], { pattern: 'parseLighthouse' }],
-  ['no name of code is looked for', ['recall-pointers'], { pattern: 'line' }],
-  ['the call is no search and no edit', ['recall-pointers'], { tool: 'Fetch' }],
+  ['the name never occurred', ['recall-pointers'], { pattern: 'parseLighthouse' }],
+  ['the search is not for a name in code', ['recall-pointers'], { pattern: 'line' }],
+  ['the call is neither a search nor an edit', ['recall-pointers'], { tool: 'Fetch' }],
 ] as const)('no pointer is added if %s', async (_why, flags, wish) => {
   expect(pointers(await searched(flags, wish))).toEqual([])
 })

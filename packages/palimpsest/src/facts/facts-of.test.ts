@@ -188,27 +188,27 @@ describe('commands and errors', () => {
 
 test.each([
   [
-    'a bare verdict tells less than a line that names what failed',
+    'a line that names what failed takes precedence over a bare verdict',
     'FAIL\nok  a\nFAIL\tpkg/b\t0.2s\nFAIL',
     'FAIL\tpkg/b\t0.2s',
   ],
   [
-    'what went well is no error, whatever it is called',
+    'a success is no error, whatever its name',
     'Exit code 1\n(pass) throws an error\nok b\nerror: expected 3',
     'error: expected 3',
   ],
   [
-    'a task that failed says so, and what its tool said comes first',
+    'tool output takes precedence over the line that reports the failed task',
     '[lint] ERROR task failed\na.go:3:1: err is not nil: error',
     'a.go:3:1: err is not nil: error',
   ],
   [
-    'where there is nothing else, it is the verdict',
+    'the verdict, if there is nothing else',
     '1 issues:\n[lint] ERROR task failed',
     '[lint] ERROR task failed',
   ],
   [
-    'the end of a long result is looked at too',
+    'the end of a long result is searched too',
     `${'line\n'.repeat(20_000)}--- FAIL: TestLast`,
     '--- FAIL: TestLast',
   ],

@@ -52,7 +52,7 @@ describe('a break of the cache', () => {
       'tools.2',
     ],
     [
-      'a tool less',
+      'one tool fewer',
       (agent: TestAgent) => ({ tools: withoutLastTool(prefixOf(agent).tools) }),
       'tools',
       'tools.2',

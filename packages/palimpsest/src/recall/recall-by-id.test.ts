@@ -79,12 +79,12 @@ describe('by id', () => {
   test.each([
     ['an id', uuid(3), 'a\tb  \n\nc '],
     ['the beginning of one', '00000003', 'a\tb  \n\nc '],
-    ['as a text names it', `[${recallOf(uuid(3))}]`, 'a\tb  \n\nc '],
+    ['an id in the form that texts use', `[${recallOf(uuid(3))}]`, 'a\tb  \n\nc '],
     ['a tool use', 'toolu_a', 'a\tb  \n\nc '],
-    ['one whose result went to disk', 'toolu_b', 'all of it'],
+    ['a tool use whose result is stored on disk', 'toolu_b', 'all of it'],
     ['the message of that result', '00000005', 'all of it'],
     ['the path of the file', '/home/p/s/tool-results/toolu_b-2.txt', 'all of it'],
-    ['what was copied', uuid(1), 'Look.'],
+    ['the original of a copy', uuid(1), 'Look.'],
     ['an answer', '00000002', 'I look.\n\nBash {"command":"ls"}'],
     ['notes', uuid(10), '# Notes'],
   ])('%s returns what was said, byte for byte', async (_what, id, text) => {
@@ -200,7 +200,7 @@ describe('a removal', () => {
 
   test.each([
     ['a compaction', 10, ['Said 2.', 'Said 3.']],
-    ['one that also takes what the one before it had kept', 20, ['Said 1.', 'Said 4.', 'Said 13.']],
+    ['a compaction that also removes what the previous one kept', 20, ['Said 1.', 'Said 4.', 'Said 13.']],
     ['a clearing', 14, ['Said 4.', 'Said 13.']],
   ])('%s returns the messages that it removed', async (_what, id, texts) => {
     const found = await recallById(uuid(id), sourceOf(entries), PAGE)

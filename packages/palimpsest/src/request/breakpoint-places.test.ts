@@ -127,7 +127,7 @@ describe('where breakpoints are', () => {
 describe('what may carry a breakpoint', () => {
   test.each([
     ['thinking at the end', [text('x'), { type: 'thinking', thinking: 't', signature: 's' }]],
-    ['a block of a type that nobody knows', [text('x'), { type: 'hologram', data: 'd' }]],
+    ['a block of an unknown type', [text('x'), { type: 'hologram', data: 'd' }]],
     [
       'a block that has no cache_control',
       [text('x'), { type: 'mcp_tool_listing', mcp_server_name: 's', tools: [] }],

@@ -69,7 +69,7 @@ describe('the size of an image', () => {
   test.each([
     ['PNG', PNG],
     ['GIF', GIF],
-    ['JPEG behind its metadata', JPEG],
+    ['JPEG after its metadata', JPEG],
     ['lossy WebP', LOSSY],
     ['lossless WebP', LOSSLESS],
     ['extended WebP', EXTENDED],

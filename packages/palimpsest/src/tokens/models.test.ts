@@ -64,8 +64,8 @@ describe('the registry', () => {
   })
 
   test.each([
-    ['less than any model takes', 'house-model', 500],
-    ['a fraction of what the table says', 'claude-opus-4-5', 4_097],
+    ['smaller than any model has', 'house-model', 500],
+    ['a fraction of the value in the table', 'claude-opus-4-5', 4_097],
     ['a multiple of it', 'claude-opus-4-5', 1_000_000_000],
   ])('does not believe a window that is %s', (_what, id, tokens) => {
     const models = withReportedModels(NO_MODELS, { data: [{ id, max_input_tokens: tokens }] })

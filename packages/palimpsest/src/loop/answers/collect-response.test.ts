@@ -69,7 +69,7 @@ test.each([
 
 test.each([
   ['an answer that begins twice', [...opening(), ...opening(), ...ending()], /began the answer twice/],
-  ['words before the beginning', [...said('x'), ...opening(), ...ending()], /had not begun/],
+  ['text before the beginning', [...said('x'), ...opening(), ...ending()], /had not begun/],
   [
     'a call without a name',
     [...opening(), ...begun({ type: 'tool_use', id: 'a', input: {} }), ...ending()],
@@ -81,7 +81,7 @@ test.each([
     /name of a tool/,
   ],
   [
-    'a text that is a number',
+    'text given as a number',
     [...opening(), ...begun({ type: 'text', text: 5 }), ...ending()],
     /text is no text/,
   ],
@@ -91,7 +91,7 @@ test.each([
     /tool_result/,
   ],
   [
-    'a sealed block without its seal',
+    'an encrypted block without its data',
     [...opening(), ...begun({ type: 'redacted_thinking' }), ...ending()],
     /data/,
   ],
@@ -171,7 +171,7 @@ test('lone surrogates are replaced in text and in inputs', async () => {
 
 test.each([
   ['in one piece', 1],
-  ['in many', 2_000],
+  ['in many pieces', 2_000],
 ])('an answer that is too long is not read to its end, %s', async (_how, pieces) => {
   const piece = said('x'.repeat(Math.ceil((ANSWER_CHARS_MAX + 1) / pieces)))
   const delta = piece.slice(1, 2)

@@ -64,7 +64,7 @@ async function ids(wish: Partial<RecallSearch>): Promise<readonly string[]> {
 test.each([
   ['a rare word', 'heron2x', 'e2-50'],
   ['a rare word among common ones', 'which lanterns of the harbour were near heron0x', 'e0-50'],
-  ['words in a row', 'the harbour has a lantern and heron4x', 'e4-50'],
+  ['a sequence of words', 'the harbour has a lantern and heron4x', 'e4-50'],
 ])('%s is found in any shard', async (_what, words, id) => {
   expect((await ids({ words }))[0]).toBe(id)
 })

@@ -260,13 +260,13 @@ describe('when files change, the index', () => {
   })
 
   test.each([
-    ['written shorter', (path: string) => writeFileSync(path, line('u9', 'an egret'))],
+    ['rewritten with less content', (path: string) => writeFileSync(path, line('u9', 'an egret'))],
     [
-      'written over in place',
+      'overwritten in place',
       (path: string) => writeFileSync(path, `${line('u1', 'a hawk!')}${line('u2', 'and then')}`),
     ],
     [
-      'put in its place',
+      'replaced by another',
       (path: string) => {
         writeFileSync(`${path}.new`, `${line('u9', 'an egret')}${line('u8', 'x'.repeat(500))}`)
         renameSync(`${path}.new`, path)

@@ -55,11 +55,11 @@ describe('an excerpt', () => {
   test.each([
     ['one line', [FILE[3]]],
     ['two lines', FILE.slice(2, 4)],
-    ['two lines that say something, with a brace and a blank line', [FILE[4], FILE[5], FILE[6], FILE[7]]],
-    ['lines with something left out between them', [FILE[2], FILE[3], FILE[7], FILE[8]]],
-    ['lines in another order', [FILE[4], FILE[3], FILE[2]]],
-    ['lines that lost how far they stood in', [FILE[2], FILE[3]?.trim(), FILE[4]?.trim()]],
-    ['lines with something put before them', FILE.slice(2, 5).map((line) => `- ${line}`)],
+    ['two lines of content, with a brace and a blank line', [FILE[4], FILE[5], FILE[6], FILE[7]]],
+    ['lines with a gap between them', [FILE[2], FILE[3], FILE[7], FILE[8]]],
+    ['lines in a different order', [FILE[4], FILE[3], FILE[2]]],
+    ['lines that lost their indentation', [FILE[2], FILE[3]?.trim(), FILE[4]?.trim()]],
+    ['lines with a prefix', FILE.slice(2, 5).map((line) => `- ${line}`)],
   ])('is not %s', (_, lines) => {
     expect(spans(lines.join('\n'))).toEqual([])
   })

@@ -42,9 +42,9 @@ describe('unresolved errors: the newest result of a command decides', () => {
 
   test.each([
     ['everything is shown', [], 1],
-    ['the good run left, the failed one did not', [0], 1],
+    ['the success left, the failure did not', [0], 1],
     ['both left', [0, 1], 0],
-    ['the older good run stands there, the newer failed one left', [1], 0],
+    ['the older success is shown, the newer failure left', [1], 0],
   ])('%s', (_, hides, expected) => {
     expect(scoreOf(red, hides).unresolved_errors).toBe(expected)
   })
@@ -124,7 +124,7 @@ describe('order: nothing that is kept contradicts a newer result that left', () 
     ['everything is shown', [], 1],
     ['the older left', [0], 1],
     ['both left', [0, 1], 1],
-    ['the newer left, the older stands there', [1], 0],
+    ['the newer left, the older is shown', [1], 0],
   ])('%s', (_, hides, expected) => {
     expect(scoreOf(script, hides).order).toBe(expected)
   })

@@ -46,9 +46,9 @@ describe('a made text', () => {
   )
 
   test.each([
-    ['a word behind every eighth', (name: string, i: number) => (i % 8 === 7 ? `${name} and` : name)],
-    ['the same word behind each', (name: string) => `${name} returns`],
-    ['a number before each', (name: string, i: number) => `${i + 1}. ${name}`],
+    ['a word after every eighth name', (name: string, i: number) => (i % 8 === 7 ? `${name} and` : name)],
+    ['the same word after each name', (name: string) => `${name} returns`],
+    ['a number before each name', (name: string, i: number) => `${i + 1}. ${name}`],
     ['letters between', (name: string, i: number) => `${name} ${'abcdefghij'[i % 10]}`],
   ])('is still a list with %s', (_, dress) => {
     const text = made(

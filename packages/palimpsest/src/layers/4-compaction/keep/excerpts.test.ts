@@ -91,7 +91,7 @@ describe('an excerpt', () => {
   })
 
   test.each([
-    ['read again whole', read, { ...read, result: 'other' }],
+    ['read again completely', read, { ...read, result: 'other' }],
     [
       'searched again',
       { call: 'Grep', input: { pattern: 'load' }, result: FILE },

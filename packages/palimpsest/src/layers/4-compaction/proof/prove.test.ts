@@ -297,12 +297,12 @@ test('invented names are reported to the model, once, before the repairs', () =>
 
 test.each([
   [
-    'other signs of quotation',
+    'other quotation characters',
     'Failing: “cannot read ‘port’ of undefined”',
     `cannot read "port" of undefined`,
   ],
   ['escapes', 'Failing: cannot read \\"port\\" of undefined', 'cannot read "port" of undefined'],
-  ['a text that was clipped', 'Failing: cannot read "port" of undefined at line 7', 'cannot read "port" of…'],
+  ['a clipped text', 'Failing: cannot read "port" of undefined at line 7', 'cannot read "port" of…'],
 ])('an error that the summary quotes is not repeated for %s', (_what, summary, text) => {
   const errors = [{ entry: 'e1', tool: 'Bash', target: 'npm test', text }]
   expect(prove({ summary, facts: { ...NO_FACTS, errors }, visible: '', budgetChars: 2_000 }).repairs).toBe('')

@@ -52,22 +52,22 @@ test.each([
   ['full again after four', [LOW, LOW, LOW, LOW], 'stop'],
   ['full after five', [LOW, LOW, LOW, LOW, LOW], 'compact'],
   [
-    'sent over the threshold since, however often',
+    'sent over the threshold since then, however often',
     [LOW, LOW, OVER, OVER, OVER, OVER, OVER, OVER, OVER],
     'stop',
   ],
   [
-    'counted as a little less than the threshold',
+    'counted as slightly less than the threshold',
     [LOW, LOW, ...Array.from({ length: 9 }, () => 48_000)],
     'stop',
   ],
   ['with four rounds below it again', [LOW, OVER, OVER, LOW, LOW, LOW, LOW], 'stop'],
   [
-    'with five rounds below it again: something had made room',
+    'with five rounds below it again, so something made room',
     [LOW, OVER, OVER, LOW, LOW, LOW, LOW, LOW],
     'compact',
   ],
-  ['full late, then declined for long', [LOW, LOW, LOW, LOW, LOW, OVER, OVER, OVER, OVER, OVER], 'compact'],
+  ['full late, then declined often', [LOW, LOW, LOW, LOW, LOW, OVER, OVER, OVER, OVER, OVER], 'compact'],
 ])('after the third refill, a window that is %s: %j', (_what, sizes, kind) => {
   expect(decideCompaction(viewWith(REFILLS_MAX, sizes), MOMENT).kind).toBe(kind)
 })

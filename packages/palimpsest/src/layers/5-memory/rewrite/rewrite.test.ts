@@ -170,12 +170,12 @@ describe('a rewrite of memory', () => {
       /3 of 8 memories would go; at most 2/,
     ],
     [
-      'turns it around',
+      'reverses it',
       rewritten(files, [memory('fact-1', 'Deploys never happen on Tuesdays after lunch')]),
       /says the opposite|no longer say/,
     ],
     [
-      'says less than it did',
+      'says less than before',
       rewritten(files, [memory('fact-5', 'The nightly backup runs')]),
       /no longer say/,
     ],
@@ -185,7 +185,7 @@ describe('a rewrite of memory', () => {
       /names a message that there is not/,
     ],
     [
-      'invents with a real source',
+      'invents something with a real source',
       rewritten(files, [
         memory('new', 'The budget is 90000 euros', { source: [{ session: 's9', message: 'a' }] }),
       ]),
@@ -220,14 +220,14 @@ describe('a rewrite of memory', () => {
       /no memory is named that ends it/,
     ],
     [
-      'ends it by something else',
+      'ends it with something unrelated',
       rewritten(files, [
         memory('fact-0', 'The staging server is called heron', { ended: day(0), endedBy: 'fact-1' }),
       ]),
       /does not speak against it/,
     ],
     [
-      'has a secret',
+      'contains a secret',
       rewritten(files, [
         memory('new', 'The password is hunter22', { source: [{ session: 's9', message: 'b' }] }),
       ]),
@@ -244,7 +244,7 @@ describe('a rewrite of memory', () => {
       /over its limit/,
     ],
     [
-      'has a name that leads elsewhere',
+      'has a name that is a path',
       { ...rewritten(files, []), texts: new Map([...files.texts, ['../x', 'y']]) },
       /cannot be the name/,
     ],
