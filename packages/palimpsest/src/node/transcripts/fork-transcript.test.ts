@@ -19,7 +19,7 @@ const forkOptions = (project: ProjectFolder, source: string) => ({
 })
 
 describe('forkTranscript', () => {
-  it('whoever opens a session second gets a separate session with the same past', async () => {
+  it('a fork of a locked session is a separate session with the same past', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     await file.append(sayMany('a', 3))

@@ -349,7 +349,7 @@ describe('opening to write', () => {
     expect(await readdir(project.folder)).toEqual(['project.json', 's-1.jsonl'])
   })
 
-  it('whoever opens it second in the same process is told the process and what to do', async () => {
+  it('a second open in the same process fails with the process id and what to do', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     await expect(openTranscript(fileOptions(project))).rejects.toMatchObject({

@@ -280,7 +280,7 @@ describe('a text to edit', () => {
     })
   })
 
-  test('is two texts where a patch changes two places', () => {
+  test('is two texts if a patch changes two places', () => {
     const patch = [
       '*** Begin Patch',
       '*** Update File: a.ts',

@@ -24,7 +24,7 @@ describe('a made text', () => {
     expect(placesIn({ page, start: 4, end: 23 }, 'foo_bar')).toEqual([16])
   })
 
-  test(`relates what stands within ${RELATED_CHARS} characters`, () => {
+  test(`relates strings within ${RELATED_CHARS} characters`, () => {
     const near = `foo_bar${' '.repeat(RELATED_CHARS - 'baz_qux'.length)}baz_qux`
     expect(isNear(made(near), 0, 'foo_bar', ['baz_qux'])).toBe(true)
     const far = `foo_bar${' '.repeat(RELATED_CHARS - 'baz_qux'.length + 1)}baz_qux`
