@@ -21,16 +21,16 @@ describe('figures of a request of about 10,000 tokens', () => {
   })
 
   test.each<[string, Partial<Usage>]>([
-    ['as they are', { input_tokens: 10_200 }],
+    ['unchanged figures', { input_tokens: 10_200 }],
     [
-      'from the cache',
+      'figures of a cache read',
       { input_tokens: 12, cache_read_input_tokens: 9_000, cache_creation_input_tokens: 1_400 },
     ],
-    ['with a prompt of the provider added', { input_tokens: 16_000 }],
-    ['of a vocabulary with half as many', { input_tokens: 5_600 }],
-    ['with a long thought', { input_tokens: 10_200, output_tokens: 31_000 }],
+    ['figures with a prompt added by the provider', { input_tokens: 16_000 }],
+    ['figures of a vocabulary with half as many tokens', { input_tokens: 5_600 }],
+    ['figures with long thinking', { input_tokens: 10_200, output_tokens: 31_000 }],
     [
-      'of several samplings',
+      'figures of several samplings',
       {
         input_tokens: 10_200,
         iterations: [
@@ -46,20 +46,20 @@ describe('figures of a request of about 10,000 tokens', () => {
 
   test.each<[string, Partial<Usage>, RegExp]>([
     ['190,000', { input_tokens: 190_000 }, /reports 190,000 tokens for a prompt of about 1\d,\d{3}/],
-    ['of the cache, 190,000', { cache_read_input_tokens: 190_000 }, /reports 190,000 tokens/],
+    ['190,000 from the cache', { cache_read_input_tokens: 190_000 }, /reports 190,000 tokens/],
     ['1e18', { input_tokens: 1e18 }, /reports 1,000,000,000,000,000,000 tokens/],
     ['12', { input_tokens: 12 }, /reports 12 tokens/],
     [
-      'of an answer, 1e18',
+      '1e18 for an answer',
       { input_tokens: 10_200, output_tokens: 1e18 },
       /answer of 1,000,000,000,000,000,000/,
     ],
     [
-      'of a sampling, 1e18',
+      '1e18 for a sampling',
       { input_tokens: 10_200, iterations: [{ type: 'compaction', input_tokens: 1e18, output_tokens: 5 }] },
       /reports 10,200 tokens/,
     ],
-  ])('%s are not: an estimate is on the bill, and the user is told', async (_what, usage, notice) => {
+  ])('%s are not believed: an estimate is billed, with a warning', async (_what, usage, notice) => {
     const {
       usage: stored,
       spent,
@@ -74,7 +74,7 @@ describe('figures of a request of about 10,000 tokens', () => {
     expect(notices[0]).toMatch(notice)
   })
 
-  test('whatever is told, what is kept of it and what is estimated make a bill that can be', async () => {
+  test('whatever a server reports, the figures that are believed and those that are estimated make a possible bill', async () => {
     const anyCount = fc.oneof(fc.nat({ max: 300_000 }), fc.constantFrom(0, 190_000, 1e9, 1e18, 1e300))
     const anyUsage = fc.record(
       {
@@ -107,7 +107,7 @@ describe('figures of a request of about 10,000 tokens', () => {
   })
 })
 
-test('a picture takes more than its letters, and less than they would', async () => {
+test('the figures for an image are believed, but not those for its base64 as text', async () => {
   const image = {
     type: 'image',
     source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(400_000) },
@@ -122,7 +122,7 @@ test('a picture takes more than its letters, and less than they would', async ()
   expect((await heard(body, { ...good, input_tokens: 100_000 })).usage.input_tokens).toBe(0)
 })
 
-test('a server that reports nothing is estimated without a word', async () => {
+test('usage that a server does not report is estimated without a warning', async () => {
   const body = JSON.stringify({ model: MODEL, max_tokens: 100, messages: [{ role: 'user', content: WORDS }] })
   const { spent, notices } = await heard(body, { input_tokens: 0, output_tokens: 0 })
   expect(spent).toHaveLength(1)

@@ -70,7 +70,7 @@ function benchFor(outcomes: readonly (Brought<string> | Error)[], isKept = false
 }
 
 describe('a keeper', () => {
-  test('of a task that waits runs one at a time, then the newest wish that came meanwhile, and stops after failures', async () => {
+  test('runs one at a time for a task that waits, then the newest request made meanwhile, and stops after failures', async () => {
     const { setup } = benchFor([])
     const ran: string[] = []
     let [running, most] = [0, 0]
@@ -102,7 +102,7 @@ describe('a keeper', () => {
     expect(ran).toHaveLength(2 + FAILURES_MAX)
   })
 
-  test('starts one at a time, and brings what it cost and what it made', async () => {
+  test('starts one run at a time, and returns its cost and its result', async () => {
     const { task, setup, started } = benchFor([MADE])
     const keeper = createKeeper(task, setup)
     keeper.consider(HERE, MOMENT)
@@ -115,7 +115,7 @@ describe('a keeper', () => {
     expect([keeper.take(HERE), keeper.isWorking()]).toEqual([[], false])
   })
 
-  test('what covers something that left the view is dropped, with a trace; its cost is not', async () => {
+  test('drops a result that covers something no longer in view, with a trace, but still reports its cost', async () => {
     const { task, setup, traces } = benchFor([MADE])
     const keeper = createKeeper(task, setup)
     keeper.consider(HERE, MOMENT)
@@ -125,7 +125,7 @@ describe('a keeper', () => {
     expect(keeper.take(HERE)).toEqual([])
   })
 
-  test('what is not appended is found while it fits, and no other is started until then', async () => {
+  test('finds a result that was not appended while it still fits, and starts no other run until then', async () => {
     const { task, setup, started } = benchFor([MADE, MADE], true)
     const keeper = createKeeper(task, setup)
     keeper.consider(HERE, MOMENT)
@@ -139,7 +139,7 @@ describe('a keeper', () => {
     expect(started()).toBe(2)
   })
 
-  test('a bill that is used up, and a signal that stops it, start nothing', () => {
+  test('starts nothing once the bill is used up or a signal stopped it', () => {
     const bench = benchFor([])
     createKeeper(bench.task, { ...bench.setup, maySpend: () => false }).consider(HERE, MOMENT)
     bench.stop()
@@ -147,7 +147,7 @@ describe('a keeper', () => {
     expect(bench.started()).toBe(0)
   })
 
-  test('however its calls end, it stops after so many failures in a row, and never fails its caller', async () => {
+  test('stops after a fixed number of failures in a row, however its runs end, and never fails its caller', async () => {
     const outcome = fc.constantFrom(MADE, FAILED, new Error('thrown'))
     await fc.assert(
       fc.asyncProperty(

@@ -65,7 +65,7 @@ async function pause(): Promise<void> {
 }
 
 describe('a runner', () => {
-  test('starts at once and one at a time; what is due in the meantime is not even planned', async () => {
+  test('starts immediately and one at a time, and does not even plan what becomes due meanwhile', async () => {
     const { runner, started, end, traces } = benchFor()
     let planned = 0
     const plan = (): string => `word ${++planned}`
@@ -83,7 +83,7 @@ describe('a runner', () => {
     expect(await second).toBe('WORD 2')
   })
 
-  test('starts nothing that is not due, and asks the bill only about what is', () => {
+  test('starts nothing that is not due, and checks the bill only for what is', () => {
     const asked: string[] = []
     const maySpend = (word: string): boolean => {
       asked.push(word)
@@ -94,7 +94,7 @@ describe('a runner', () => {
     expect({ asked, started }).toEqual({ asked: ['dear', 'cheap'], started: ['cheap'] })
   })
 
-  test('of a task whose wishes wait, the newest one is next, if it may still start', async () => {
+  test('next runs the newest waiting request of a task, if it may still start', async () => {
     let mayStart = true
     const asked: string[] = []
     const mayStillStart = (word: string): boolean => {
@@ -111,7 +111,7 @@ describe('a runner', () => {
     expect([started, asked, runner.isWorking()]).toEqual([['a', 'c'], ['c', 'd'], false])
   })
 
-  test('is quiet after so many failures in a row; a wish that waited is dropped then', async () => {
+  test('is silent after too many failures in a row, and then drops a waiting request', async () => {
     const { runner, started, end, round, traces } = benchFor(
       { mayStillStart: () => true },
       { failedBefore: 1 },
@@ -125,7 +125,7 @@ describe('a runner', () => {
     expect(traces.at(-1)).toEqual({ name: 'words', reason: 'failed', failures: FAILURES_MAX })
   })
 
-  test('counts a run that throws as a failure, traces why, and rejects nobody', async () => {
+  test('counts a run that throws as a failure, traces the reason, and never rejects', async () => {
     const { runner, traces } = benchFor({
       run: (word) => {
         throw new Error(`no ${word}`)
@@ -135,7 +135,7 @@ describe('a runner', () => {
     expect(traces).toEqual([{ name: 'words', reason: 'no word', failures: 1 }])
   })
 
-  test('stops with its signal or by itself: what runs is told, what waits is dropped, nothing more is planned', async () => {
+  test('stops by signal or by itself: a running task is notified, waiting ones are dropped, and nothing more is planned', async () => {
     for (const isOuter of [true, false]) {
       const outer = new AbortController()
       const told: boolean[] = []
@@ -169,7 +169,7 @@ describe('a runner', () => {
     }
   })
 
-  test('is waited for within a limit, and not at all if nothing runs', async () => {
+  test('is waited for within a limit, and not at all if nothing is running', async () => {
     const { runner, end, waits } = benchFor()
     await runner.settle(5)
     expect(waits).toEqual([])
@@ -179,7 +179,7 @@ describe('a runner', () => {
     await end()
   })
 
-  test('settles when what waited has run too', async () => {
+  test('settles once the waiting request has run too', async () => {
     const clock: RunnerSetup['ports']['clock'] = { within: async (work) => await work }
     const ran: string[] = []
     const runner = createRunner<string, string>(
@@ -199,7 +199,7 @@ describe('a runner', () => {
     expect(ran).toEqual(['a', 'b'])
   })
 
-  test('starts as many as come before so many failures in a row, however they end', async () => {
+  test('starts only as many runs as fit before too many failures in a row, however they end', async () => {
     const outcome = fc.constantFrom<Ran<string>>(FAILED, NOTHING, { made: 'WORD', hasFailed: false })
     await fc.assert(
       fc.asyncProperty(

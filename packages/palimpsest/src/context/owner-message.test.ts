@@ -21,7 +21,7 @@ describe('two messages are the same', () => {
       said([{ input: call.input, name: 'read', id: 'a', type: 'tool_use' }]),
     ],
     [
-      'with members that say nothing',
+      'with members that mean nothing',
       said([
         { type: 'text', text: 'Hello.', citations: null },
         { ...call, caller: { type: 'direct' } },
@@ -29,7 +29,7 @@ describe('two messages are the same', () => {
       said([{ type: 'text', text: 'Hello.' }, call]),
     ],
     [
-      'where a result is no error',
+      'if a result is no error',
       said([{ ...result, is_error: false }]),
       said([{ ...result, content: 'Found.' }]),
     ],
@@ -40,16 +40,16 @@ describe('two messages are the same', () => {
 
 describe('two messages are not the same', () => {
   test.each<[string, OwnerMessage, OwnerMessage]>([
-    ['of another role', said('Hello.'), { role: 'assistant', content: 'Hello.' }],
+    ['with another role', said('Hello.'), { role: 'assistant', content: 'Hello.' }],
     ['with another text', said('Hello.'), said('Hello')],
-    ['where a result is an error', said([{ ...result, is_error: true }]), said([result])],
+    ['if a result is an error', said([{ ...result, is_error: true }]), said([result])],
     [
-      'with another input, null or not there',
+      'with another input, null or missing',
       said([call]),
       said([{ ...call, input: { path: 'x', deep: { b: 1 } } }]),
     ],
     [
-      'with a member of an input that is called as a breakpoint',
+      'with an input member that has the name of a breakpoint',
       said([withInput({ cache_control: 1 })]),
       said([withInput({})]),
     ],
@@ -58,7 +58,7 @@ describe('two messages are not the same', () => {
   })
 })
 
-test('a change in place is noticed, wherever its text stands', () => {
+test('a change in place is noticed, wherever the text is', () => {
   const inner = { type: 'text', text: 'Found.' }
   const block = { type: 'tool_result', tool_use_id: 'a', content: [inner] }
   const blocks: object[] = [block]

@@ -70,7 +70,7 @@ describe('what fills the window', () => {
     expect(Object.values(byKind)).toEqual([0, 0, 0, 0, 0, 0, 0, 0])
   })
 
-  test('the size is the newest usage and the estimate of what came since; the kinds add up to it', () => {
+  test('the size is the newest usage plus the estimate of what came since, and the kinds add up to it', () => {
     const before = describeContext(viewOf([prefix, question, call]), setup)
     const after = describeContext(viewOf([prefix, question, call, result]), setup)
     expect(before.used).toBe(1050)
@@ -83,14 +83,14 @@ describe('what fills the window', () => {
     expect(after.cache).toEqual({ breaks: 0 })
   })
 
-  test('where system and tools are not on record, what the usage holds beyond the messages is theirs', () => {
+  test('if system and tools are not recorded, the usage beyond the messages is attributed to them', () => {
     const { used, byKind } = describeContext(viewOf([question, call]), setup)
     expect(used).toBe(1050)
     expect(byKind.system).toBeGreaterThan(900)
     expect(byKind.user + byKind.assistant + byKind.thinking + byKind.system).toBe(used)
   })
 
-  test('what an edit took out is listed until it is undone, and no longer counts', () => {
+  test('what an edit removed is listed until it is undone, and no longer counts', () => {
     const edit: Entry = {
       kind: 'edit',
       id: 'e',
@@ -126,7 +126,7 @@ describe('what fills the window', () => {
     expect(describeContext(viewOf([...whole, edit, again]), setup).removals).toEqual(edited.removals)
   })
 
-  test('a result whose storing was decided anew is one removal', () => {
+  test('a result whose storing was decided again is one removal', () => {
     const stored = (id: string): Entry => {
       const blob = { path: 's/tool-results/t.txt', bytes: 2_000 }
       const standIn = '{"type":"tool_result","tool_use_id":"t","content":"[stored]"}'
@@ -143,7 +143,7 @@ describe('what fills the window', () => {
   test.each([
     ['figures', (i: number) => `${i * 7919},${i * 104_729}.${i % 97},0x${(i * 65_537).toString(16)}\n`],
     ['prose', (i: number) => `The line with the number ${i} is about what happened before.\n`],
-  ])('a stored result weighs about what it would in full: %s', (_, line) => {
+  ])('a stored result counts for about its full size: %s', (_, line) => {
     const text = Array.from({ length: 3_000 }, (__, i) => line(i)).join('')
     const content = `${text.length} characters, stored in s/tool-results/t.txt. The beginning:\n${text.slice(0, 2_000)}`
     const standIn = JSON.stringify({ type: 'tool_result', tool_use_id: 't', content })
@@ -154,7 +154,7 @@ describe('what fills the window', () => {
     expect(Math.abs((removal?.tokens ?? 0) / weight - 1)).toBeLessThan(0.15)
   })
 
-  test('what the provider cleared, and what lies behind a compaction, cannot be taken back', () => {
+  test('a clearing by the provider, or anything before a compaction, cannot be undone', () => {
     const edit = (id: string, cause: 'batch' | 'server' | 'collapse'): Entry => {
       return { kind: 'edit', id, parent: null, at: 7, cause, replace: [], drop: [], freedTokens: 800 }
     }

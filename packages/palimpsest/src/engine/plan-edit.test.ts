@@ -54,7 +54,7 @@ test.each([
   ['1h', 61, true],
   ['5m', 6, true],
 ] as const)(
-  'bought for %s and idle for %d minutes, whatever is bought from now on: cleared is %s',
+  'a prefix bought for %s and idle for %d minutes is cleared: %s, whatever is bought from now on',
   async (bought, minutes, isCleared) => {
     const agent = await workedOnce(bought)
     const { view } = agent.session
@@ -69,7 +69,7 @@ function reasons({ traces }: TestAgent): readonly unknown[] {
   return traces.flatMap(({ name, reason }) => (name === 'edit-planned' ? [reason] : []))
 }
 
-test('on a model that binds thinking, clearing spares a compaction only where the provider is not asked for a signed one', async () => {
+test('on a model that binds thinking, clearing spares a compaction only if the provider is not asked for a signed one', async () => {
   const model = 'claude-opus-5-5'
   const prefix = { betas: ['extended-cache-ttl-2025-04-11', COMPACTION_BETA] }
   const off = createFlags([

@@ -64,7 +64,7 @@ function withoutBreakpoints({ content }: { readonly content: readonly object[] }
   return content.map((block) => ({ ...block, cache_control: undefined }))
 }
 
-test('it is a message of its own at the end of the request, and nothing before it changes', async () => {
+test('it is a separate message at the end of the request, and nothing before it changes', async () => {
   const agent = await searched(['recall-pointers'])
   const [without = [], sent = []] = agent.simulator
     .requests()
@@ -83,7 +83,7 @@ test('it names no tool that the model lacks', async () => {
   ])
 })
 
-test('five lines may stand in its place', async () => {
+test('a flag replaces it with five lines of the text', async () => {
   expect(pointers(await searched(['recall-excerpts']))).toEqual([
     `[Data, from earlier: parseHarbourConfig in the result of Read /src/harbour.ts:]\n${FILE.slice(0, 5).join('\n')}`,
   ])
@@ -92,9 +92,9 @@ test('five lines may stand in its place', async () => {
 test.each([
   ['it is off', [], {}],
   ['the name is in view', ['recall-pointers'], { isCleared: false }],
-  ['the name stood nowhere', ['recall-pointers'], { pattern: 'parseLighthouse' }],
-  ['no name of code is looked for', ['recall-pointers'], { pattern: 'line' }],
-  ['the call is no search and no edit', ['recall-pointers'], { tool: 'Fetch' }],
-] as const)('nothing is said where %s', async (_why, flags, wish) => {
+  ['the name never occurred', ['recall-pointers'], { pattern: 'parseLighthouse' }],
+  ['the search is not for a name in code', ['recall-pointers'], { pattern: 'line' }],
+  ['the call is neither a search nor an edit', ['recall-pointers'], { tool: 'Fetch' }],
+] as const)('no pointer is added if %s', async (_why, flags, wish) => {
   expect(pointers(await searched(flags, wish))).toEqual([])
 })

@@ -16,7 +16,7 @@ function facts(...spoken: Parameters<typeof said>[0]): Facts {
 const ok = 'done'
 
 describe("the user's words", () => {
-  test('are kept as typed; results, answers and what programs put in are not', () => {
+  test('are kept as typed; results, answers and text added by programs are not', () => {
     const { words } = facts(
       { user: 'Fix <b>this</b>\n  now' },
       { model: 'I fix it.' },
@@ -28,7 +28,7 @@ describe("the user's words", () => {
     expect(words.map(({ text }) => text)).toEqual(['Fix <b>this</b>\n  now', 'Go on', 'with care'])
   })
 
-  test('a long message is kept by head, tail and length', () => {
+  test('a long message is kept as head, tail and length', () => {
     const text = `${'a'.repeat(3_000)}${'z'.repeat(3_000)}`
     const [long] = facts({ user: text }).words
     expect(long).toEqual({
@@ -39,7 +39,7 @@ describe("the user's words", () => {
   })
 })
 
-test('what was recalled is no news: neither an old failure, nor an id that is not there, nor an old success', () => {
+test('recalled text adds no facts: neither an old failure, nor a missing id, nor an old success', () => {
   const failed = {
     call: 'Bash',
     input: { command: 'npm test' },
@@ -56,7 +56,7 @@ test('what was recalled is no news: neither an old failure, nor an id that is no
   expect(files).toEqual([])
 })
 
-test('a call that was interrupted neither fails nor mends', () => {
+test('an interrupted call neither fails nor fixes anything', () => {
   const run = (result: string, error = false) => ({
     call: 'Bash',
     input: { command: 'npm test' },
@@ -78,7 +78,7 @@ test('a call that was interrupted neither fails nor mends', () => {
 })
 
 describe('files', () => {
-  test('the last operation of each, whatever the tool is called', () => {
+  test('keep the last operation on each file, whatever the tool is called', () => {
     const { files } = facts(
       { call: 'Read', input: { file_path: '/p/a.ts' }, result: 'x' },
       { call: 'Edit', input: { file_path: '/p/a.ts' }, result: ok },
@@ -108,7 +108,7 @@ describe('files', () => {
 })
 
 describe('commands and errors', () => {
-  test('exit codes are read where results tell them', () => {
+  test('exit codes are read if results state them', () => {
     const { commands } = facts(
       { call: 'Bash', input: { command: 'a' }, result: 'Exit code 2\nboom', error: true },
       {
@@ -131,7 +131,7 @@ describe('commands and errors', () => {
     ])
   })
 
-  test('a failure stands until a like call succeeds', () => {
+  test('a failure stays open until a similar call succeeds', () => {
     const failed = 'Exit code 1\nsrc/a.ts(1,2): error TS1: x'
     const { errors, mended } = facts(
       {
@@ -159,7 +159,7 @@ describe('commands and errors', () => {
     ['cd /p && go test ./... 2>&1 | grep -A 5 FAIL', '--- FAIL: TestLogin (0.01s)'],
     ['npx tsc --noEmit; echo done', "src/a.ts(1,2): error TS2339: Property 'x' does not exist"],
     ['cargo test | head', 'test result: FAILED. 1 passed; 2 failed; 0 ignored'],
-  ])('a check whose exit code is lost failed where its words say so: %s', (command, line) => {
+  ])('a check without an exit code failed if its output says so: %s', (command, line) => {
     const { errors, commands } = facts({ call: 'Bash', input: { command }, result: `running\n${line}\nend` })
     expect(errors.map(({ text }) => text)).toEqual([line.trim()])
     expect(commands.map(({ failed }) => failed)).toEqual([true])
@@ -171,11 +171,11 @@ describe('commands and errors', () => {
     ['npm test | tail -3', 'Tests  0 failed | 12 passed (12)'],
     ['npm test | tail -3', '✓ says that 3 failed'],
     ['npm test', 'FAIL'],
-  ])('what only quotes such words did not fail: %s', (command, line) => {
+  ])('text that only quotes such words is no failure: %s', (command, line) => {
     expect(facts({ call: 'Bash', input: { command }, result: `${line}\n` }).errors).toEqual([])
   })
 
-  test('a like failure takes the place of the one before, and a refusal of the user is none', () => {
+  test('a similar failure replaces the previous one, and a refusal by the user is not a failure', () => {
     const refused = "The user doesn't want to proceed with this tool use."
     const { errors } = facts(
       { call: 'Bash', input: { command: 'make' }, result: 'Exit code 2\nerror: one', error: true },
@@ -188,36 +188,36 @@ describe('commands and errors', () => {
 
 test.each([
   [
-    'a bare verdict tells less than a line that names what failed',
+    'a line that names what failed takes precedence over a bare verdict',
     'FAIL\nok  a\nFAIL\tpkg/b\t0.2s\nFAIL',
     'FAIL\tpkg/b\t0.2s',
   ],
   [
-    'what went well is no error, whatever it is called',
+    'a success is no error, whatever its name',
     'Exit code 1\n(pass) throws an error\nok b\nerror: expected 3',
     'error: expected 3',
   ],
   [
-    'a task that failed says so, and what its tool said comes first',
+    'tool output takes precedence over the line that reports the failed task',
     '[lint] ERROR task failed\na.go:3:1: err is not nil: error',
     'a.go:3:1: err is not nil: error',
   ],
   [
-    'where there is nothing else, it is the verdict',
+    'the verdict, if there is nothing else',
     '1 issues:\n[lint] ERROR task failed',
     '[lint] ERROR task failed',
   ],
   [
-    'the end of a long result is looked at too',
+    'the end of a long result is searched too',
     `${'line\n'.repeat(20_000)}--- FAIL: TestLast`,
     '--- FAIL: TestLast',
   ],
-])('what tells of a failure: %s', (_name, result, text) => {
+])('the text of a failure: %s', (_name, result, text) => {
   const { errors } = facts({ call: 'Bash', input: { command: 'mise run lint 2>&1 | tail -500' }, result })
   expect(errors.map((error) => error.text)).toEqual([text])
 })
 
-test('two commands are the same however their output is looked at, and differ by their last word', () => {
+test('two commands are the same however their output is filtered, and different if their last word differs', () => {
   const run = (command: string, result: string) => ({ call: 'Bash', input: { command }, result })
   const tests = Array.from({ length: 30 }, (_, i) => `TestNumber${i}`).join('|')
   const failing = run(`go test -run "${tests}|A" 2>&1 | tail -9`, '--- FAIL: TestA')
@@ -248,7 +248,7 @@ describe('to-dos', () => {
     ])
   })
 
-  test('tasks are folded by id', () => {
+  test('tasks are merged by id', () => {
     const { todos } = facts(
       { call: 'TaskCreate', input: { subject: 'A' }, result: 'Task #1 created successfully: A' },
       { call: 'TaskCreate', input: { subject: 'B' }, result: 'Task #2 created successfully: B' },
@@ -264,7 +264,7 @@ describe('to-dos', () => {
 })
 
 describe('background work', () => {
-  test('runs until it was seen to end', () => {
+  test('is running until its end was seen', () => {
     const start = { run_in_background: true }
     const { background } = facts(
       {
@@ -300,7 +300,7 @@ describe('background work', () => {
   })
 })
 
-test('answers are the last words of each turn', () => {
+test('answers are the last text of each turn', () => {
   const { answers } = facts(
     { user: 'a' },
     { model: 'let me look' },
@@ -324,7 +324,7 @@ const SPOKEN: Parameters<typeof said>[0] = [
 ]
 
 describe('the fold', () => {
-  test('facts of a prefix and what follows are the facts of the whole', () => {
+  test('facts of a prefix plus the rest equal the facts of the whole', () => {
     const entries = said(SPOKEN)
     const whole = factsOf(viewOf(entries))
     fc.assert(
@@ -338,12 +338,12 @@ describe('the fold', () => {
     )
   })
 
-  test('asked again without new entries it gives the same value', () => {
+  test('folding again without new entries returns the same value', () => {
     const view = viewOf(said(SPOKEN))
     expect(factsOf(view)).toBe(factsOf(view))
   })
 
-  test('a boundary loses nothing: with the entries before it, and where loading begins at it', () => {
+  test('a boundary loses nothing: neither with the entries before it, nor if loading starts at it', () => {
     const before = said(SPOKEN)
     const whole = factsOf(viewOf(before))
     const boundary = compacted('b1', before.at(-1)?.id ?? null, { facts: encodeFacts(whole) })
@@ -355,7 +355,7 @@ describe('the fold', () => {
     expect(loaded.errors).toEqual(whole.errors)
   })
 
-  test('a copy that a boundary keeps is not read as if it were new: a failure outlives an older good run of the same', () => {
+  test('a copy that a boundary keeps is not read as new: a failure outlives an older success of the same command', () => {
     const ran = { call: 'Bash', input: { command: 'npm test' }, result: 'ok' }
     const before = said([{ user: 'go' }, ran, { ...ran, result: 'Exit code 1\nFAIL a', error: true }])
     const copies = before
@@ -389,12 +389,12 @@ describe('the fold', () => {
 })
 
 describe('facts as JSON', () => {
-  test('come back as they were', () => {
+  test('survive a round trip', () => {
     const whole = factsOf(viewOf(said(SPOKEN)))
     expect(decodeFacts(JSON.parse(JSON.stringify(encodeFacts(whole))))).toEqual(whole)
   })
 
-  test('whatever else stands there is read without harm', () => {
+  test('unexpected values are read without harm', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (json) => {
         const found = decodeFacts(
@@ -409,7 +409,7 @@ describe('facts as JSON', () => {
     expect(decodeFacts({ format: 1 })).toEqual(NO_FACTS)
   })
 
-  test('old words are shortened once all together are too long to carry', () => {
+  test('old messages are shortened once all of them together are too long to carry', () => {
     const words = Array.from({ length: 300 }, (_, i) => ({
       entry: `e${i}`,
       text: `${i} ${'w'.repeat(1_500)} end`,

@@ -69,7 +69,7 @@ function ran(...runs: readonly (readonly [command: string, result: string, isErr
 }
 
 describe('a run that hides its exit code', () => {
-  test.each(RED)('did not go well if it says %j, whatever ran it', (line) => {
+  test.each(RED)('failed if its output says %j, whatever ran it', (line) => {
     const wrong = HIDDEN.filter(([, command]) => {
       const alone = ran([command, `begin\n${line}\nend`])
       const again = ran([command, 'it broke\n[exit code 1]', true], [command, `begin\n${line}\nend`])
@@ -78,7 +78,7 @@ describe('a run that hides its exit code', () => {
     expect(wrong).toEqual([])
   })
 
-  test.each(GREEN)('ends a failure if it says %j', (line) => {
+  test.each(GREEN)('clears a failure if its output says %j', (line) => {
     const wrong = HIDDEN.filter(([plain, hidden]) => {
       const { errors, mended } = ran([plain, 'it broke\n[exit code 1]', true], [hidden, `begin\n${line}\n`])
       return errors.length > 0 || mended.length !== 1
@@ -86,7 +86,7 @@ describe('a run that hides its exit code', () => {
     expect(wrong).toEqual([])
   })
 
-  test('does not end a failure that it tells of again, in whatever numbers', () => {
+  test('does not clear a failure that its output repeats, whatever the numbers', () => {
     const { errors } = ran(
       ['deploy prod', 'quota exceeded: 3 of 2\n[exit code 1]', true],
       ['deploy prod 2>&1 | tail -1', 'quota exceeded: 4 of 2'],
@@ -94,18 +94,18 @@ describe('a run that hides its exit code', () => {
     expect(errors.map(({ text }) => text)).toEqual(['quota exceeded: 4 of 2'])
   })
 
-  test('says by a code that is printed behind it how it went', () => {
+  test('reports its outcome through an exit code printed after it', () => {
     expect(ran(['make all > log; echo "exit $?"', 'exit 2']).errors).toHaveLength(1)
     expect(ran(['make all > log; echo "exit $?"', 'exit 0']).errors).toEqual([])
   })
 
-  test('crashes by its stack, unless a check says that all went well', () => {
+  test('crashed if it prints a stack, unless a check says that everything passed', () => {
     const stack = 'TypeError: x is not a function\n    at run (index.js:3:1)'
     expect(ran(['node index.js 2>&1 | head -20', stack]).errors).toHaveLength(1)
     expect(ran(['npm test 2>&1 | head -20', `${stack}\n 3 passed`]).errors).toEqual([])
   })
 
-  test('is not what looks at the words of others', () => {
+  test('is not a command that reads the output of others', () => {
     for (const command of [
       'cat log.txt | tail -5',
       'git diff | head',

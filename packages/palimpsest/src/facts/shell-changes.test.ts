@@ -40,16 +40,16 @@ describe('files that a shell command changes', () => {
     'git log --format=%H',
     'echo "rm a.ts"',
     'node -e "x => y"',
-  ])('%s changes none', (command) => {
+  ])('%s changes no file', (command) => {
     expect(changed(command)).toEqual([])
   })
 
-  test('of a command that failed only the part that failed did nothing', () => {
+  test('of a failed command, only the part that failed changed nothing', () => {
     expect(changed("sed -i 's/a/b/' src/x.ts && npm test", true)).toEqual(['edited src/x.ts'])
     expect(changed('rm a.ts', true)).toEqual([])
   })
 
-  test('a folder given with the call is where relative paths begin', () => {
+  test('a folder given with the call is the base for relative paths', () => {
     expect(changed('rm ./a.ts /tmp/b.ts', false, '/work/x')).toEqual([
       'deleted /work/x/a.ts',
       'deleted /tmp/b.ts',

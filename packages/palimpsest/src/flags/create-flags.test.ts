@@ -18,12 +18,12 @@ const source = (name: string, values: { readonly [key: string]: boolean | number
 })
 
 describe('flags', () => {
-  test('have a built-in value that is a value of theirs', () => {
+  test('have a valid built-in value', () => {
     const wrong = Object.entries<Flag>(FLAGS).filter(([, flag]) => problemOfValue(flag, flag.builtIn))
     expect(wrong).toEqual([])
   })
 
-  test('are what is built in where nobody says otherwise', () => {
+  test('have their built-in value if no source sets them', () => {
     expect(BUILT_IN_FLAGS.value('tool-result-storage')).toBe(true)
     expect(BUILT_IN_FLAGS.value('collapse')).toBe(false)
     expect(BUILT_IN_FLAGS.value('result-chars-max')).toBe(50_000)
@@ -41,7 +41,7 @@ describe('flags', () => {
     expect(explainFlag('dreaming', sources)).toEqual({ value: true })
   })
 
-  test('a value of the wrong kind or out of bounds is passed over', () => {
+  test('a value of the wrong type or out of bounds is skipped', () => {
     const sources = [
       source('wrong', { 'tool-result-storage': 0, 'result-chars-max': 1, 'answer-chars-max': Number.NaN }),
       source('right', { 'tool-result-storage': false }),
@@ -52,7 +52,7 @@ describe('flags', () => {
     expect(flags.value('answer-chars-max')).toBe(200_000)
   })
 
-  test('one tool has its own limit, else that of all, of the same source before the next', () => {
+  test('a limit for one tool wins over the limit for all tools of the same source, which wins over the next source', () => {
     const sources = [
       source('file', { 'result-chars-max:Bash': 10_000 }),
       source('service', { 'result-chars-max': 20_000, 'result-chars-max:Bash': 30_000 }),
@@ -71,7 +71,7 @@ describe('flags', () => {
     expect(findFlag('result-chars-max:mcp__server__tool')).toBe(FLAGS['result-chars-max'])
   })
 
-  test('whatever sources say, a reading is a value of the flag', () => {
+  test('whatever sources say, reading a flag gives a valid value', () => {
     const names = Object.entries<Flag>(FLAGS)
     const anything = fc.dictionary(
       fc.constantFrom(...Object.keys(FLAGS)),

@@ -70,19 +70,19 @@ function blocks(from: number, to: number): string {
 }
 
 describe('reading and writing', () => {
-  test('(L1) the first request writes up to its last breakpoint and pays the rest as it is', () => {
+  test('(L1) the first request writes up to its last breakpoint and pays the base price for the rest', () => {
     const charge = send(createCache(), { at: 0, prompt: 'sys:3000 u:500 tail:70', marks: 'sys u' })
     expect(figures(charge)).toEqual([0, 3_500, 0, 70])
   })
 
-  test('the same request again reads all that was written', () => {
+  test('repeating the request reads everything that was written', () => {
     const cache = createCache()
     send(cache, { at: 0, began: 1, prompt: 'sys:3000 u:500 tail:70', marks: 'sys u' })
     const charge = send(cache, { at: 10, prompt: 'sys:3000 u:500 tail:70', marks: 'sys u' })
     expect(figures(charge)).toEqual([3_500, 0, 0, 70])
   })
 
-  test('a change in the first position loses everything, a change behind it only what follows', () => {
+  test('a change in the first position loses everything, a later change only what follows', () => {
     const cache = createCache()
     send(cache, { at: 0, began: 1, prompt: 'sys:3000 u:500', marks: 'sys u' })
     expect(figures(send(cache, { at: 2, prompt: 'other:3000 u:500', marks: 'other u' }))).toEqual([
@@ -93,13 +93,13 @@ describe('reading and writing', () => {
     ])
   })
 
-  test('nothing is written where no breakpoint stands', () => {
+  test('nothing is written without a breakpoint', () => {
     const cache = createCache()
     send(cache, { at: 0, began: 1, prompt: 'sys:3000 u:500', marks: '' })
     expect(figures(send(cache, { at: 2, prompt: 'sys:3000 u:500', marks: 'u' }))).toEqual([0, 3_500, 0, 0])
   })
 
-  test('a prefix under the minimum is neither read nor written, at the minimum it is', () => {
+  test('a prefix below the minimum is neither read nor written, at the minimum it is', () => {
     const cache = createCache()
     const short = { prompt: 'sys:1023 u:50', marks: 'sys' }
     expect(figures(send(cache, { at: 0, began: 1, ...short }))).toEqual([0, 0, 0, 1_073])
@@ -123,14 +123,14 @@ describe('the look-back', () => {
     expect(figures(send(cache, { at: 2, prompt: blocks(1, 34), marks: 'b34' }))).toEqual([1_500, 1_900, 0, 0])
   })
 
-  test('a second breakpoint in between finds what the last one cannot', () => {
+  test('a second breakpoint in between finds what the last one cannot reach', () => {
     const cache = createCache()
     send(cache, { at: 0, began: 1, prompt: blocks(1, 15), marks: 'b15' })
     const charge = send(cache, { at: 2, prompt: blocks(1, 50), marks: 'b30 b50' })
     expect(figures(charge)).toEqual([1_500, 3_500, 0, 0])
   })
 
-  test('four breakpoints are four windows: the farthest read counts', () => {
+  test('four breakpoints have four windows, and the farthest read counts', () => {
     const cache = createCache()
     send(cache, { at: 0, began: 1, prompt: blocks(1, 60), marks: 'b20 b60' })
     const charge = send(cache, { at: 2, prompt: blocks(1, 100), marks: 'b20 b40 b75 b100' })
@@ -141,7 +141,7 @@ describe('the look-back', () => {
 describe('lifetimes', () => {
   const same = { prompt: 'sys:3000 u:500', marks: 'u' }
 
-  test('five minutes after the start of the request the entry is gone', () => {
+  test('the entry is gone five minutes after the start of the request', () => {
     const cache = createCache()
     send(cache, { at: 0, began: 1, ...same })
     expect(send(cache, { at: 5 * MINUTE - 1, began: 5 * MINUTE, ...same }).read).toBe(3_500)
@@ -163,7 +163,7 @@ describe('lifetimes', () => {
     expect(send(cache, { at: 9 * MINUTE - 1, ...same }).read).toBe(3_500)
   })
 
-  test('an hour lasts an hour', () => {
+  test('a lifetime of one hour lasts an hour', () => {
     const cache = createCache()
     const hour = { prompt: 'sys:3000 u:500', marks: 'sys@1h u@1h' }
     expect(figures(send(cache, { at: 0, began: 1, ...hour }))).toEqual([0, 0, 3_500, 0])
@@ -171,7 +171,7 @@ describe('lifetimes', () => {
     expect(send(cache, { at: 120 * MINUTE, ...hour }).read).toBe(0)
   })
 
-  test('with both lifetimes each stretch is billed at that of the breakpoint that ends it', () => {
+  test('with both lifetimes, each stretch is billed at the lifetime of the breakpoint that ends it', () => {
     const cache = createCache()
     const mixed = { prompt: 'sys:3000 u:500 v:200 tail:40', marks: 'sys@1h u@5m v@5m' }
     expect(figures(send(cache, { at: 0, began: 1, ...mixed }))).toEqual([0, 700, 3_000, 40])
@@ -180,7 +180,7 @@ describe('lifetimes', () => {
     ])
   })
 
-  test('what an hour bought is not cut short by a request beside it that bought five minutes', () => {
+  test('an entry bought for an hour is not shortened by a parallel request that bought five minutes', () => {
     const cache = createCache()
     const laid = prompt(same.prompt)
     const charge = (ttl: Ttl): CacheCharge =>
@@ -192,10 +192,10 @@ describe('lifetimes', () => {
   })
 })
 
-describe('side by side', () => {
+describe('parallel requests', () => {
   const same = { prompt: 'sys:3000 u:500', marks: 'u' }
 
-  test('a request before the first answer began reads nothing, one after it reads all', () => {
+  test('a request sent before the first answer began reads nothing, one sent after it reads everything', () => {
     const cache = createCache()
     const first = send(cache, { at: 0, ...same })
     expect(figures(send(cache, { at: 10, ...same }))).toEqual([0, 3_500, 0, 0])
@@ -214,7 +214,7 @@ describe('order', () => {
     expect(figures(quote(marks(laid, 'a@1h b@5m')))).toEqual([0, 2_000, 2_000, 2_000])
   })
 
-  test('five breakpoints are refused, and so are two on one position', () => {
+  test('five breakpoints are refused, and so are two at one position', () => {
     const wide = prompt('a:2000 b:1 c:1 d:1 e:1')
     const five = { at: 0, prompt: wide, breakpoints: marks(wide, 'a b c d e'), minimumTokens: MINIMUM }
     expect(() => quoteRequest(createCache(), five)).toThrow('5 breakpoints, at most 4')

@@ -41,11 +41,11 @@ const base: Partial<MessagesRequest> = {
 }
 
 describe('explanations of a charge', () => {
-  test('a request that reads all that was cached is a hit', () => {
+  test('a request that reads everything that was cached is a hit', () => {
     expect(explain(base, base)).toEqual({ kind: 'hit', path: 'messages.0.content.0' })
   })
 
-  test('a changed position is named, with what it lost', () => {
+  test('a changed position is named, together with what it lost', () => {
     expect(explain(base, { ...base, system: `${BIG}y` })).toEqual({
       kind: 'changed',
       path: 'system.0',
@@ -66,7 +66,7 @@ describe('explanations of a charge', () => {
     })
   })
 
-  test('an expired entry says since when', () => {
+  test('an expired entry says when it expired', () => {
     expect(explain(base, base, 7 * MINUTE)).toEqual({
       kind: 'expired',
       path: 'messages.0.content.0',
@@ -75,7 +75,7 @@ describe('explanations of a charge', () => {
     })
   })
 
-  test('an entry out of reach says how far', () => {
+  test('an entry out of reach says how far away it is', () => {
     const many = Array.from({ length: 25 }, (_, i) => ({ type: 'text', text: `b${i}` }) as const)
     const longer: Partial<MessagesRequest> = {
       ...base,
@@ -94,14 +94,14 @@ describe('explanations of a charge', () => {
     })
   })
 
-  test('an entry whose answer has not begun is not readable yet', () => {
+  test('an entry whose answer has not begun is not yet readable', () => {
     const cache = createCache()
     const earlier = requestOf(base, 0)
     publishWrites(cache, chargeRequest(cache, earlier), 5_000)
     expect(explainIn(cache, requestOf(base, 1_000), earlier)).toMatchObject({ kind: 'unreadable' })
   })
 
-  test('an earlier request that never answered left nothing', () => {
+  test('an earlier request that was never answered left nothing', () => {
     const cache = createCache()
     const earlier = requestOf(base, 0)
     chargeRequest(cache, earlier)

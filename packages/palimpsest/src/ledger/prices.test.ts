@@ -17,7 +17,7 @@ describe('prices', () => {
     expect(price('claude-opus-5-5', { output: 1_000_000 })).toBeCloseTo(20, 10)
   })
 
-  test('an answer of several samplings costs what they cost together, whatever its own figures say', () => {
+  test('an answer of several samplings costs their sum, whatever its own figures say', () => {
     const prices = findModelFacts('claude-opus-5-5')?.prices ?? []
     const one = { type: 'compaction', input_tokens: 500_000, output_tokens: 100_000 }
     const usage = { input_tokens: 0, output_tokens: 0, iterations: [one, { ...one, type: 'message' }] }
@@ -26,13 +26,13 @@ describe('prices', () => {
     expect(costOfUsage(plain, prices)).toBeCloseTo(2 + 0.2, 10)
   })
 
-  test('a request is the sum of its kinds', () => {
+  test('the price of a request is the sum over its kinds of tokens', () => {
     // 50,000 x 0.10 + 2,000 x 2.50 + 1,000 x 4 + 300 x 2 + 500 x 10, per million
     const billed = { read: 50_000, written5m: 2_000, written1h: 1_000, uncached: 300, output: 500 }
     expect(price('claude-sonnet-5-5', billed)).toBeCloseTo(0.0196, 12)
   })
 
-  test('on Haiku 5.5 the whole input chooses the tier, cached tokens counted, and the tier holds for every token', () => {
+  test('on Haiku 5.5 the whole input, including cached tokens, decides the tier, and the tier applies to every token', () => {
     // 100,000 in all: 60,000 x 0.01 + 40,000 x 0.10 + 1,000 x 0.50
     expect(price('claude-haiku-5-5', { read: 60_000, uncached: 40_000, output: 1_000 })).toBeCloseTo(
       0.0051,
@@ -52,7 +52,7 @@ describe('prices', () => {
     expect(findTier([], 1)).toBeUndefined()
   })
 
-  test('(L1) input is what was read, written and neither', () => {
+  test('(L1) input is the sum of read, written and uncached tokens', () => {
     expect(inputTokens({ read: 1, written5m: 20, written1h: 300, uncached: 4_000 })).toBe(4_321)
   })
 })

@@ -19,7 +19,7 @@ function shared(a: Partial<MessagesRequest>, b: Partial<MessagesRequest>): numbe
 }
 
 describe('positions', () => {
-  test('stand in the order tools, system, messages, one per block', () => {
+  test('are in the order tools, system, messages, one per block', () => {
     const laid = lay({
       messages: [
         { role: 'user', content: 'hi' },
@@ -56,7 +56,7 @@ describe('positions', () => {
     expect(paths(laid)).toEqual(['tools.0', 'tools.2', 'system.1', 'messages.0.content.0'])
   })
 
-  test('a message without content has one, so that its settings are in the prefix', () => {
+  test('include one for a message without content, so that its settings are in the prefix', () => {
     const laid = lay({
       messages: [
         { role: 'user', content: 'hi' },
@@ -66,7 +66,7 @@ describe('positions', () => {
     expect(paths(laid)).toEqual(['messages.0.content.0', 'messages.1'])
   })
 
-  test('do not depend on breakpoints, nor on whether text is a string or one block', () => {
+  test('do not depend on breakpoints, nor on whether text is a string or a block', () => {
     const plain: Partial<MessagesRequest> = { messages: [{ role: 'user', content: 'hi' }] }
     const marked: Partial<MessagesRequest> = {
       messages: [
@@ -76,7 +76,7 @@ describe('positions', () => {
     expect(shared(plain, marked)).toBe(1)
   })
 
-  test('do not depend on how neighbours of one role are cut into messages', () => {
+  test('do not depend on how neighbours with the same role are split into messages', () => {
     const one: Partial<MessagesRequest> = {
       messages: [
         {
@@ -97,7 +97,7 @@ describe('positions', () => {
     expect(shared(one, two)).toBe(2)
   })
 
-  test('keep the order of keys in a tool input, which the cache compares', () => {
+  test('keep the order of keys in a tool input, because the cache compares them', () => {
     const call = (input: { [key: string]: number }): Partial<MessagesRequest> => ({
       messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'n', input }] }],
     })
@@ -105,7 +105,7 @@ describe('positions', () => {
     expect(shared(call({ a: 1, b: 2 }), call({ b: 2, a: 1 }))).toBe(0)
   })
 
-  test('keep a tool input that has a cache_control of its own', () => {
+  test('keep a tool input that contains its own cache_control', () => {
     const call = (input: { [key: string]: string }): Partial<MessagesRequest> => ({
       messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'n', input }] }],
     })
@@ -113,20 +113,20 @@ describe('positions', () => {
   })
 })
 
-describe('the rest of the key', () => {
+describe('the other parts of the key', () => {
   const body: Partial<MessagesRequest> = {
     tools: [{ name: 't' }],
     system: 's',
     messages: [{ role: 'user', content: 'hi' }],
   }
 
-  test('the model and the betas are in every position', () => {
+  test('include the model and the betas in every position', () => {
     expect(shared(body, { ...body, model: 'other' })).toBe(0)
     expect(commonPositions(lay(body).prompt, lay(body, ['x']).prompt)).toBe(0)
     expect(commonPositions(lay(body, ['a', 'b']).prompt, lay(body, ['b', 'a']).prompt)).toBe(3)
   })
 
-  test('speed is in system and messages; tool choice, thinking, effort and images in the messages', () => {
+  test('include speed in system and messages; tool choice, thinking, effort and images in the messages', () => {
     expect(shared(body, { ...body, speed: 'fast' })).toBe(1)
     expect(shared(body, { ...body, tool_choice: { type: 'any' } })).toBe(2)
     expect(shared(body, { ...body, thinking: { type: 'adaptive' } })).toBe(2)
@@ -143,7 +143,7 @@ describe('the rest of the key', () => {
     expect(shared(body, shows)).toBe(2)
   })
 
-  test('output limits and metadata are in none', () => {
+  test('never include output limits and metadata', () => {
     expect(shared(body, { ...body, max_tokens: 9, metadata: { user_id: 'u' }, stream: true })).toBe(3)
   })
 })
@@ -151,7 +151,7 @@ describe('the rest of the key', () => {
 describe('breakpoints', () => {
   const mark = { type: 'ephemeral' } as const
 
-  test('stand on tools, system and message blocks, nested ones on the block that holds them', () => {
+  test('are on tools, system and message blocks, and nested ones on the block that contains them', () => {
     const { breakpoints } = lay({
       tools: [{ name: 'a' }, { name: 'b', cache_control: { ...mark, ttl: '1h' } }],
       system: [{ type: 'text', text: 's', cache_control: mark }],
@@ -175,7 +175,7 @@ describe('breakpoints', () => {
     ])
   })
 
-  test('the automatic one goes to the last block that can carry one', () => {
+  test('the automatic one is on the last block that can carry one', () => {
     const { breakpoints } = lay({
       cache_control: { ...mark, ttl: '1h' },
       messages: [
@@ -192,7 +192,7 @@ describe('breakpoints', () => {
     expect(breakpoints).toEqual([{ index: 1, ttl: '1h' }])
   })
 
-  test('the automatic one changes nothing where an explicit one stands', () => {
+  test('the automatic one changes nothing if an explicit one is there', () => {
     const { breakpoints } = lay({
       cache_control: mark,
       messages: [{ role: 'user', content: [{ type: 'text', text: 'hi', cache_control: mark }] }],

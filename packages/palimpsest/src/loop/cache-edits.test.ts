@@ -18,7 +18,7 @@ const ROUNDS = 30
 const FEW_ROUNDS = process.env['SOAK'] ? ROUNDS : 20
 const MINUTE_MS = 60_000
 
-test('old results are deleted from the cache, the prefix is never broken, no reference is sent twice', async () => {
+test('old results are deleted from the cache, the prefix never breaks, and no reference is sent twice', async () => {
   const agent = editingAgent()
   await agent.say('read all parts')
   const requests = agent.simulator.requests()
@@ -38,7 +38,7 @@ test('old results are deleted from the cache, the prefix is never broken, no ref
   expect(agent.traces.filter(({ name }) => name === 'cache-break')).toEqual([])
 })
 
-test('a request that is asked again carries the very same edits', async () => {
+test('a retried request carries exactly the same edits', async () => {
   const agent = editingAgent({}, FEW_ROUNDS)
   agent.simulator.addFaults([
     { match: { bodyContains: 'cache_edits' }, times: 1, fault: { type: 'status', status: 529 } },
@@ -50,7 +50,7 @@ test('a request that is asked again carries the very same edits', async () => {
   expect(requests[failed + 1]?.body).toEqual(requests[failed]?.body)
 })
 
-test('when the cache expired the blocks go, and the same results are cleared in the messages', async () => {
+test('when the cache has expired, the edits are dropped and the same results are cleared in the messages', async () => {
   const agent = editingAgent()
   await agent.say('read all parts')
   const deleted = referencesIn(agent.simulator.requests().at(-1)?.body)
@@ -64,7 +64,7 @@ test('when the cache expired the blocks go, and the same results are cleared in 
   expect(deleted.filter((reference) => !cleared.includes(reference))).toEqual([])
 })
 
-test('when reads collapse the blocks go too', async () => {
+test('when cache reads collapse, the edits are dropped too', async () => {
   const agent = editingAgent({}, FEW_ROUNDS)
   await agent.say('read all parts')
   expect(referencesIn(agent.simulator.requests().at(-1)?.body).length).toBeGreaterThan(0)

@@ -26,7 +26,7 @@ const answer = (...content: ScriptStep['content']): ScriptStep => ({ content, wh
 const said = (text: string): ScriptStep => answer({ type: 'text', text })
 
 test.each([1, 3])(
-  'each response of a fork reads all that the request before it carried, after %i turns, however many calls came between',
+  'each response of a fork reads everything the previous request carried, after %i turns, however many calls came between',
   async (turns) => {
     const calls = Array.from({ length: 14 }, (_, i) => echo(`call ${i}`))
     const agent = await talked([answer(...calls), answer(echo('one more'), echo('and more')), said('done')])
@@ -43,7 +43,7 @@ test.each([1, 3])(
   },
 )
 
-test('a fork extends one parent byte for byte, though the conversation goes on meanwhile', async () => {
+test('a fork extends one parent byte for byte, even if the conversation continues meanwhile', async () => {
   const agent = await talked([answer(echo('first')), said('done')])
   const running = fork(agent, {
     runCalls: async (calls, signal) => {
@@ -58,7 +58,7 @@ test('a fork extends one parent byte for byte, though the conversation goes on m
   expect(JSON.stringify(main)).not.toContain('Extract.')
 })
 
-test('the transcript of the parent stays as it is; what the fork was told and said goes to a record of its own', async () => {
+test("the transcript of the parent does not change; the fork's conversation is stored in a separate record", async () => {
   const agent = await talked([answer(echo('first')), said('done')])
   const before = [...agent.entries]
   const record: unknown[] = []
@@ -72,7 +72,7 @@ test('the transcript of the parent stays as it is; what the fork was told and sa
   ])
 })
 
-test('a call that may not run is answered with the reason, and so is one of a tool that is not there', async () => {
+test('a call that may not run gets the reason as its result, and so does one of a missing tool', async () => {
   const agent = await talked([
     answer(echo('yes'), echo('no'), { type: 'tool_use', name: 'Nothing', input: {} }),
     said('done'),
@@ -93,7 +93,7 @@ test('a call that may not run is answered with the reason, and so is one of a to
   ])
 })
 
-test('the calls of its last response are run, and no more are asked for', async () => {
+test('the calls of its last response are run, and no further response is requested', async () => {
   const ran: unknown[] = []
   const tool: LoopTool = { ...echoTool, run: async (input) => ({ content: String(ran.push(input['text'])) }) }
   const agent = await talked([answer(echo('a')), answer(echo('b')), said('never asked for')], {
@@ -106,7 +106,7 @@ test('the calls of its last response are run, and no more are asked for', async 
   expect(last?.usage?.cache_creation_input_tokens).toBe(0)
 })
 
-test('it ends where the caller says that all is done, where the money is, and where it is aborted', async () => {
+test('it ends when the caller says that everything is done, when the money is spent, and when it is aborted', async () => {
   const agent = await talked([answer(echo('a')), answer(echo('b')), answer(echo('c')), said('never')])
   expect(await fork(agent, { isDone: () => true })).toMatchObject({ end: 'answered', calls: 1 })
   expect(await fork(agent, { maySpend: () => false })).toMatchObject({ end: 'over-budget', calls: 1 })
@@ -117,7 +117,7 @@ test('it ends where the caller says that all is done, where the money is, and wh
   expect(outcome.responses).toHaveLength(1)
 })
 
-test('an answer that was cut runs nothing; a failure says why; before the first request there is nothing to fork', async () => {
+test('a truncated answer runs nothing; a failure has a reason; before the first request there is nothing to fork', async () => {
   const fresh = createTestAgent()
   expect(await fork(fresh)).toMatchObject({ end: 'unfit', responses: [] })
   const agent = await talked([{ ...answer(echo('a')), stop_reason: 'max_tokens' }])

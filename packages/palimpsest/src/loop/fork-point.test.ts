@@ -25,7 +25,7 @@ const user = (text: string): string => JSON.stringify({ role: 'user', content: [
 const directive = (i: number): string => user(`Look at part ${i}, and say what is wrong with it.`)
 
 describe('forks of a conversation', () => {
-  test('eight at once behind an answer: the first writes what they share, the others read at least 98% of their input', async () => {
+  test('eight at the same time after an answer: the first writes what they share, the others read at least 98% of their input', async () => {
     const agent = agentThatForks()
     await agent.say(LONG)
     const forks = forksOf(agent)
@@ -39,7 +39,7 @@ describe('forks of a conversation', () => {
     expect(others.map((request) => readShare(request) >= READ_SHARE_MIN)).toEqual(others.map(() => true))
   })
 
-  test('eight at once after the cache expired: one pays for the prefix, the others read it', async () => {
+  test('eight at the same time after the cache expired: one pays for the prefix, the others read it', async () => {
     const agent = createTestAgent({ simulator: { script: says(FORKS + 1) } })
     await agent.say(LONG)
     agent.wait(PAUSE_MS)
@@ -50,7 +50,7 @@ describe('forks of a conversation', () => {
     expect(others.map((request) => readShare(request) >= READ_SHARE_MIN)).toEqual(others.map(() => true))
   })
 
-  test('the same eight, sent side by side, would each pay: the test above can fail', async () => {
+  test('the same eight sent in parallel would each pay, so the test above can fail', async () => {
     const bodies: string[] = []
     const agent = agentSeeing(bodies)
     await agent.say(LONG)
@@ -70,7 +70,7 @@ describe('forks of a conversation', () => {
     expect(written).toHaveLength(1 + FORKS)
   })
 
-  test('a fork is its parent byte for byte, and what follows carries no breakpoint', async () => {
+  test('a fork extends its parent byte for byte, and its own messages carry no breakpoint', async () => {
     const bodies: string[] = []
     const agent = agentSeeing(bodies)
     await agent.say(LONG)
@@ -84,7 +84,7 @@ describe('forks of a conversation', () => {
   })
 
   test.each(['5m', '1h'] as const)(
-    'with all four breakpoints taken the one for what is shared replaces the first in the messages (%s), and the prefix stays',
+    'with all four breakpoints taken, the one for the shared part replaces the first in the messages (%s), and the prefix stays',
     async (anchor) => {
       const bodies: string[] = []
       const agent = agentSeeing(bodies, undefined, { lifetimes: { system: '1h', messages: '5m', anchor } })
@@ -125,7 +125,7 @@ describe('forks of a conversation', () => {
       { kind: 'changed', path: 'messages.0.content.0' },
     ],
   ] satisfies readonly (readonly [string, (sent: Sent) => Sent, unknown])[])(
-    'one difference in %s is not read from the cache',
+    'a difference in %s prevents reading from the cache',
     async (_what, change, why) => {
       const agent = agentSeeing([], change)
       await agent.say(LONG)
@@ -137,7 +137,7 @@ describe('forks of a conversation', () => {
     },
   )
 
-  test('a fork that calls a tool runs none, one that fails says why, and nothing was sent before the first request', async () => {
+  test('a fork that calls a tool runs none, one that fails says why, and there is none before the first request', async () => {
     const agent = createTestAgent({
       simulator: {
         script: [{ content: [{ type: 'text', text: 'yes' }] }, { content: [{ ...AGENT, name: 'Echo' }] }],
@@ -157,7 +157,7 @@ describe('forks of a conversation', () => {
     ])
   })
 
-  test('where the first fails before its answer begins, the next goes ahead; an abort ends the waiting', async () => {
+  test('if the first fails before its answer begins, the next one starts; an abort ends the wait', async () => {
     const agent = createTestAgent({ simulator: { script: says(FORKS + 1) } })
     await agent.say(LONG)
     agent.wait(PAUSE_MS)

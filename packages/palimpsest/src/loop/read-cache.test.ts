@@ -27,7 +27,7 @@ const text = { type: 'text', text: 'noted' } as const
 const tools: readonly LoopTool[] = ['First', 'Second', 'Third'].map((name) => ({ ...echoTool, name }))
 
 describe('a break of the cache', () => {
-  test("a tool's description that changes mid-session is reported, with the tool", async () => {
+  test("a tool's description that changes mid-session is reported, with the name of the tool", async () => {
     const agent = watchedAgent()
     await agent.say(LONG)
     await agent.say('go on')
@@ -52,7 +52,7 @@ describe('a break of the cache', () => {
       'tools.2',
     ],
     [
-      'a tool less',
+      'one tool fewer',
       (agent: TestAgent) => ({ tools: withoutLastTool(prefixOf(agent).tools) }),
       'tools',
       'tools.2',
@@ -80,7 +80,7 @@ describe('a break of the cache', () => {
     expect(breaksIn(said.events).map((broken) => [broken.cause, broken.path])).toEqual([[cause, path]])
   })
 
-  test('bytes that change behind our back are reported too, without a position', async () => {
+  test('bytes that change without our knowledge are reported too, without a position', async () => {
     let spoil = false
     const agent: TestAgent = watchedAgent({
       fetch: async (input, init) => {
@@ -98,7 +98,7 @@ describe('a break of the cache', () => {
     expect(broken).toMatchObject({ cause: 'unknown', path: 'messages.0.content.0' })
   })
 
-  test('the flag stops the report', async () => {
+  test('the flag disables the report', async () => {
     const flags = createFlags([
       { name: 'off', find: (key) => (key === 'cache-break-detection' ? false : undefined) },
     ])
@@ -110,7 +110,7 @@ describe('a break of the cache', () => {
   })
 })
 
-describe('what is foreseen is no break', () => {
+describe('a predicted fall is no break', () => {
   test('without edits every request reads exactly what is expected', async () => {
     const agent = watchedAgent()
     for (let turn = 0; turn < 6; turn++) await agent.say(`${turn} ${LONG}`)
@@ -180,7 +180,7 @@ describe('what is foreseen is no break', () => {
   })
 })
 
-test('compactions by the engine itself, one after the other, are no breaks', async () => {
+test('consecutive compactions by the engine are no breaks', async () => {
   const agent = clearingAgent({
     setup: {
       ...windowSetup('claude-opus-5-5', 30_000),
@@ -196,7 +196,7 @@ test('compactions by the engine itself, one after the other, are no breaks', asy
   expect(agent.traces.filter(({ name }) => name === 'cache-break')).toEqual([])
 })
 
-test('the transcript alone tells the same: breaks, falls, and what is expected next', async () => {
+test('the transcript alone shows the same breaks and falls, and what to expect next', async () => {
   const agent = watchedAgent()
   await agent.say(LONG)
   await agent.add(changed(agent, { tools: prefixOf(agent).tools.replaceAll('Says back', 'Repeats') }))

@@ -40,7 +40,7 @@ test('the request says when the provider clears, what it keeps, and what it neve
   })
 })
 
-test('after an hour only the newest thinking is kept; without thinking nothing is said of it; limits are the user’s', () => {
+test('after an hour only the newest thinking is kept; without thinking it is not mentioned; the user can set the limits', () => {
   const idle = JSON.parse(serverClearing({ ...wanted, idleMs: 3_600_001 }) ?? '')
   expect(idle.edits[0].keep).toEqual({ type: 'thinking_turns', value: 1 })
   const own = { ...wanted, thinks: false, maxInputTokens: 100_000, targetInputTokens: 40_000 }
@@ -63,7 +63,7 @@ describe('a session in which the provider clears', () => {
     }
   })
 
-  test('the provider clears, the history goes in full, and every clearing is an entry; we clear nothing', () => {
+  test('the provider clears, the full history is sent, and every clearing is an entry; we clear nothing', () => {
     expect(ends).toEqual(Array.from({ length: TURNS }, () => ({ reason: 'answered' })))
     const requests = agent.simulator.requests()
     expect(new Set(requests.map(({ status }) => status))).toEqual(new Set([200]))
@@ -86,7 +86,7 @@ describe('a session in which the provider clears', () => {
     expect(size).toBeLessThan(windowSetup(MODEL, WINDOW_TOKENS).thresholds.auto)
   })
 
-  test('a clearing by the provider is a foreseen fall, live and from the transcript', () => {
+  test('a clearing by the provider is a predicted fall, live and from the transcript', () => {
     expect(agent.traces.filter(({ name }) => name === 'cache-break')).toEqual([])
     const reads = agent.traces.filter(({ name }) => name === 'cache-read')
     expect(reads.map(({ reason }) => reason)).toContain('server')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { contextOf } from './context-of.ts'
 
-test('what is being done: the last call, what calls were given, names in results, and what was said last', () => {
+test('the current task is the last call, the inputs of calls, names in results, and the last text', () => {
   expect(
     contextOf([
       { type: 'text', text: 'Why does the heron fly so low?' },
@@ -19,6 +19,6 @@ test('what is being done: the last call, what calls were given, names in results
   ])
 })
 
-test('without anything before it, nothing is being done', () => {
+test('without any history there is no current task', () => {
   expect(contextOf([])).toEqual([])
 })

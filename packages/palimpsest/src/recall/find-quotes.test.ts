@@ -23,7 +23,7 @@ describe('quotes', () => {
     ])
   })
 
-  test('rank the same letters before another case, that before a part, that before scattered words', () => {
+  test('rank an exact match before a different case, that before a partial word, that before scattered words', () => {
     expect(scores('a Port here', 'Port')).toEqual([EXACT])
     expect(scores('a port here', 'Port')).toEqual([WHOLE_WORD])
     expect(scores('a Portable here', 'Port')).toEqual([PART])
@@ -31,28 +31,28 @@ describe('quotes', () => {
     expect(scores('a Portable\na port\nPort!', 'Port')).toEqual([EXACT, WHOLE_WORD, PART])
   })
 
-  test('need all words of a query in one line', () => {
+  test('need all words of a query on one line', () => {
     expect(scores('the port\nof the server', 'server port')).toEqual([])
     expect(scores('nothing', 'anything')).toEqual([])
   })
 
-  test('find a phrase over a line end and quote both lines', () => {
+  test('find a phrase across a line end and quote both lines', () => {
     const [first] = findQuotes('x\nnever touch\nthe lock\ny', query('touch the lock'))
     expect(first?.quote).toBe('never touch\nthe lock')
   })
 
-  test('take signs of patterns as themselves', () => {
+  test('treat pattern characters literally', () => {
     expect(scores('cost is $5.00 (five)', '$5.00 (five)')).toEqual([EXACT])
     expect(scores('cost is 5x00', '5.00')).toEqual([])
   })
 
-  test('cut a long line around the place', () => {
+  test('shorten a long line around the match', () => {
     const [first] = findQuotes(`${'a '.repeat(9_000)}needle${' b'.repeat(9_000)}`, query('needle'))
     expect(first?.quote).toContain('needle')
     expect(first?.quote.length).toBeLessThanOrEqual(QUOTE_CHARS_MAX)
   })
 
-  test('of any line of any text are found, and stand in it as quoted', () => {
+  test('find any line of any text, and quote it as it is there', () => {
     const line = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(fc.array(line, { minLength: 1, maxLength: 8 }), fc.nat(), (lines, n) => {
@@ -70,7 +70,7 @@ describe('quotes', () => {
   })
 })
 
-describe('a line is passed over only where it cannot hold the query', () => {
+describe('a line is skipped only if it cannot match the query', () => {
   test.each(['parseConfig', 'a "quoted" \\ thing', 'größe', '設定ファイル', 'Ünï cödé', '!?', 'x\ty'])(
     '%s',
     (wanted) => {
@@ -86,7 +86,7 @@ describe('a line is passed over only where it cannot hold the query', () => {
     },
   )
 
-  test('and most are', () => {
+  test('and most lines are skipped', () => {
     expect(query('parseConfig').mayHold('{"text":"something else"}')).toBe(false)
     expect(query('設定').mayHold('{"text":"something else"}')).toBe(false)
   })
@@ -104,7 +104,7 @@ describe('the best hits', () => {
     score,
   })
 
-  test('are the higher scores, of equals the newer, however many came', () => {
+  test('are those with the higher scores, and of equals the newer ones, however many there were', () => {
     const best = createBestHits(3)
     for (let i = 0; i < 1_000; i++) best.add(hit(`p${i}`, PART, i))
     best.add(hit('old', EXACT, 1))
@@ -112,7 +112,7 @@ describe('the best hits', () => {
     expect(best.list().map(({ id }) => id)).toEqual(['old', 'timeless', 'p999'])
   })
 
-  test('hold each quote of an entry once', () => {
+  test('contain each quote of an entry once', () => {
     const best = createBestHits(3)
     best.add(hit('a', PART, 1))
     best.add({ ...hit('a', PART, 1), session: 'fork' })

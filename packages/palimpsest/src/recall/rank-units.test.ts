@@ -16,17 +16,17 @@ function order(rows: readonly (Partial<ScoredRow> & Pick<ScoredRow, 'unit'>)[]):
   return rankUnits({ asked, session: 'here' }).map(({ unit }) => unit)
 }
 
-describe('of results that hold the same words', () => {
+describe('of results with the same words', () => {
   test('the longer comes first', () => {
     const far = Array.from({ length: 3 }, (_, i) => ({ unit: 10 + i, session: 'other', score: 0.01 }))
     expect(order([{ unit: 1, length: 20_000 }, { unit: 2, length: 300 }, ...far]).slice(0, 2)).toEqual([1, 2])
   })
 
-  test('the newer of the asking session comes first', () => {
+  test('the newer one from the searching session comes first', () => {
     expect(order([{ unit: 1 }, { unit: 2 }, { unit: 3 }])).toEqual([3, 2, 1])
   })
 
-  test('the one beside others that fit comes before one that stands alone', () => {
+  test('one next to other matches comes before an isolated one', () => {
     const session = 'other'
     const dull = [2, 3, 4, 5, 6].map((unit) => ({ unit, session, score: 0.01 }))
     const found = order([
@@ -39,7 +39,7 @@ describe('of results that hold the same words', () => {
   })
 })
 
-test('turns of talk rank by what they say, whatever their length', () => {
+test('messages rank by what they say, whatever their length', () => {
   const session = 'other'
   expect(
     order([

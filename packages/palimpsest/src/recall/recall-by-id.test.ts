@@ -79,31 +79,31 @@ describe('by id', () => {
   test.each([
     ['an id', uuid(3), 'a\tb  \n\nc '],
     ['the beginning of one', '00000003', 'a\tb  \n\nc '],
-    ['as a text names it', `[${recallOf(uuid(3))}]`, 'a\tb  \n\nc '],
+    ['an id in the form that texts use', `[${recallOf(uuid(3))}]`, 'a\tb  \n\nc '],
     ['a tool use', 'toolu_a', 'a\tb  \n\nc '],
-    ['one whose result went to disk', 'toolu_b', 'all of it'],
+    ['a tool use whose result is stored on disk', 'toolu_b', 'all of it'],
     ['the message of that result', '00000005', 'all of it'],
     ['the path of the file', '/home/p/s/tool-results/toolu_b-2.txt', 'all of it'],
-    ['what was copied', uuid(1), 'Look.'],
+    ['the original of a copy', uuid(1), 'Look.'],
     ['an answer', '00000002', 'I look.\n\nBash {"command":"ls"}'],
     ['notes', uuid(10), '# Notes'],
-  ])('%s gives what was said, to the byte', async (_what, id, text) => {
+  ])('%s returns what was said, byte for byte', async (_what, id, text) => {
     expect(await textsOf(id)).toEqual([text])
   })
 
-  test('who said it is told', async () => {
+  test('the speaker is named', async () => {
     expect(await recallById('toolu_a', SOURCE, PAGE)).toMatchObject({
       texts: [{ id: uuid(3), what: 'result of Bash {"command":"ls"}' }],
     })
   })
 
-  test('nothing has that id', async () => {
+  test('an unknown id finds nothing', async () => {
     expect(await textsOf('ffffffff')).toBe('none')
     expect(await textsOf('0000')).toBe('none')
     expect(await textsOf('..')).toBe('none')
   })
 
-  test('several that begin alike are listed', async () => {
+  test('several ids with the same beginning are listed', async () => {
     const entries = [message(uuid(1), null, 'one'), message(uuid(1).replace(/0$/, '1'), null, 'two')]
     const found = await recallById('00000001', sourceOf(entries), PAGE)
     expect(found).toMatchObject({ kind: 'rows', rows: [{ chars: 3 }, { chars: 3 }] })
@@ -113,7 +113,7 @@ describe('by id', () => {
 describe('a range', () => {
   const range = recallOf(uuid(1), uuid(8))
 
-  test('has what was said from the one to the other, on the branch of the last, copies left out', async () => {
+  test('contains what was said from one message to the other, on the branch of the last, without copies', async () => {
     expect(await textsOf(range)).toEqual([
       'Look.',
       'I look.\n\nBash {"command":"ls"}',
@@ -124,7 +124,7 @@ describe('a range', () => {
     ])
   })
 
-  test('that is long is a list, each of which is found by its id', async () => {
+  test('that is long is a list whose items can be found by id', async () => {
     const found = await recallById(range, SOURCE, 20)
     if (found.kind !== 'rows') throw new Error('no list')
     expect(found.rows.map(({ what }) => what)).toEqual([
@@ -138,12 +138,12 @@ describe('a range', () => {
     for (const { id } of found.rows) expect(await textsOf(id)).toHaveLength(1)
   })
 
-  test('whose end is not there is none', async () => {
+  test('whose end does not exist is not found', async () => {
     expect(await textsOf(recallOf(uuid(1), uuid(99)))).toBe('none')
   })
 })
 
-test('every message of any conversation comes back by its short id, byte for byte, also from a range', async () => {
+test('every message of any conversation is found by its short id, byte for byte, also from a range', async () => {
   const texts = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }), {
     minLength: 1,
     maxLength: 12,
@@ -200,9 +200,9 @@ describe('a removal', () => {
 
   test.each([
     ['a compaction', 10, ['Said 2.', 'Said 3.']],
-    ['one that also takes what the one before it had kept', 20, ['Said 1.', 'Said 4.', 'Said 13.']],
+    ['a compaction that also removes what the previous one kept', 20, ['Said 1.', 'Said 4.', 'Said 13.']],
     ['a clearing', 14, ['Said 4.', 'Said 13.']],
-  ])('%s gives the messages that left with it', async (_what, id, texts) => {
+  ])('%s returns the messages that it removed', async (_what, id, texts) => {
     const found = await recallById(uuid(id), sourceOf(entries), PAGE)
     expect(found.kind === 'texts' ? found.texts.map(({ text }) => text) : found.kind).toEqual(texts)
     expect(await recallById(uuid(id), sourceOf(entries), 10)).toMatchObject({ kind: 'rows' })

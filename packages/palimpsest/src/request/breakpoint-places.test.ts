@@ -20,7 +20,7 @@ import type { Block } from '../wire/message.ts'
 
 const text = (said: string): Block => ({ type: 'text', text: said })
 
-describe('where breakpoints stand', () => {
+describe('where breakpoints are', () => {
   test('the end of system, what the next edit leaves, the end of the last request, the new end', () => {
     const talk = createChargedConversation()
     talk.say('begin')
@@ -40,7 +40,7 @@ describe('where breakpoints stand', () => {
     ])
   })
 
-  test('a step of more blocks than a read looks back over is read whole, and only because the last end is kept', () => {
+  test('a step with more blocks than the look-back is read completely, but only because the last end is kept', () => {
     const talk = createChargedConversation()
     talk.say('begin')
     talk.ask([use('t0')])
@@ -57,7 +57,7 @@ describe('where breakpoints stand', () => {
     expect(2 * 15).toBeGreaterThan(LOOKBACK_POSITIONS)
   })
 
-  test('an edit far up is read up to where it begins, also the second and the third, with minutes between', () => {
+  test('the prefix before an edit far up is read up to the edit, also for the second and third edit, with minutes between', () => {
     // Twelve rounds are six minutes: longer than the lifetime of an end that nothing renews.
     const talk = createChargedConversation({ stepMs: 30_000 })
     talk.say('b'.repeat(2_000))
@@ -78,7 +78,7 @@ describe('where breakpoints stand', () => {
     expect(lost).toEqual([63, 64, 64])
   })
 
-  test('an undo reads again what had been cached before the edit', () => {
+  test('an undo reads again what was cached before the edit', () => {
     const talk = createChargedConversation()
     talk.say('begin')
     const results = Array.from({ length: 30 }, (_, i) => round(talk, `t${i}`, 500))
@@ -93,7 +93,7 @@ describe('where breakpoints stand', () => {
     expect(again.charge.read).toBe(read + written5m + written1h)
   })
 
-  test('behind a boundary the summary has one of its own, so that clearing in the kept tail leaves it cached', () => {
+  test('after a boundary the summary has its own breakpoint, so clearing in the kept tail leaves it cached', () => {
     const talk = createChargedConversation()
     talk.say('begin')
     const rounds = Array.from({ length: 4 }, (_, i) => round(talk, `t${i}`, 500))
@@ -127,7 +127,7 @@ describe('where breakpoints stand', () => {
 describe('what may carry a breakpoint', () => {
   test.each([
     ['thinking at the end', [text('x'), { type: 'thinking', thinking: 't', signature: 's' }]],
-    ['a block of a type that nobody knows', [text('x'), { type: 'hologram', data: 'd' }]],
+    ['a block of an unknown type', [text('x'), { type: 'hologram', data: 'd' }]],
     [
       'a block that has no cache_control',
       [text('x'), { type: 'mcp_tool_listing', mcp_server_name: 's', tools: [] }],
@@ -140,7 +140,7 @@ describe('what may carry a breakpoint', () => {
     expect(talk.ask([text('done')]).breakpoints.at(-1)).toBe('messages.2.content.0')
   })
 
-  test('a conversation without one such block is sent with the one of system alone', () => {
+  test('a conversation without such a block is sent with only the breakpoint of system', () => {
     const talk = createChargedConversation()
     talk.say([{ type: 'hologram', data: 'd' }])
     expect(talk.ask([text('done')]).breakpoints).toEqual(['system.0'])
@@ -154,7 +154,7 @@ describe('lifetimes', () => {
     ['1h', '1h', ['1h', '1h', '1h']],
     ['5m', '1h', ['1h', '1h', '1h']],
   ] as const)(
-    'system %s, messages %s: a longer one never stands behind a shorter one',
+    'system %s, messages %s: a longer one never comes after a shorter one',
     (system, messages, expected) => {
       const talk = createChargedConversation({ lifetimes: { system, messages } })
       talk.say('begin')
@@ -166,7 +166,7 @@ describe('lifetimes', () => {
     },
   )
 
-  test('breakpoints in system and tools as given are replaced by ours', () => {
+  test('breakpoints given in system and tools are replaced by ours', () => {
     const talk = createChargedConversation()
     const marked = { cache_control: { type: 'ephemeral' } }
     talk.append({

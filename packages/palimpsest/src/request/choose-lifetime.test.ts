@@ -54,14 +54,14 @@ test.each([
   expect(chooseLifetime(logOf(past), facts)).toMatchObject({ lifetime, pauses })
 })
 
-test('a conversation that writes much between its pauses is not worth it', () => {
+test('an hour does not pay for a conversation that writes much between its pauses', () => {
   const past = growing(40, 15).map((one) => ({ ...one, written: Math.max(one.written, 8_000) }))
   const choice = chooseLifetime(logOf(past), facts)
   expect(choice).toMatchObject({ lifetime: '5m', pauses: 8 })
   expect(choice.extraUsd).toBeGreaterThan(choice.sparedUsd / 2)
 })
 
-test('a model without a price is bought five minutes', () => {
+test('for a model without a price five minutes are bought', () => {
   expect(chooseLifetime(logOf(growing(40, 15)), { prices: [] }).lifetime).toBe('5m')
 })
 
@@ -71,6 +71,6 @@ test.each([
   [{ ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 10 }, '1h'],
   [{ ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 }, undefined],
   [null, undefined],
-])('what usage tells of what was bought: %j', (cache_creation, lifetime) => {
+])('the lifetime that usage reports: %j', (cache_creation, lifetime) => {
   expect(boughtLifetime({ input_tokens: 1, output_tokens: 1, cache_creation })).toBe(lifetime)
 })

@@ -13,7 +13,7 @@ import { breakpointPlaces } from './breakpoint-places.ts'
 import { layRequest, type LaidRequest } from './lay-request.ts'
 import { promptHead } from './prompt-head.ts'
 
-test('(L1) requests laid one behind the other are charged and explained as if each were laid anew', async () => {
+test('(L1) requests laid one after the other are charged and explained as if each were laid from scratch', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryOperations, async (operations) => {
       const played = await play(operations, simulatorJudge().judge)

@@ -8,7 +8,7 @@ import { retryWaitMs, SUMMARY_RETRIES, TURN_RETRIES, type RetryPolicy } from './
 const waits = (failure: ProviderFailure, policy: RetryPolicy): readonly (number | undefined)[] =>
   Array.from({ length: 9 }, (_, i) => retryWaitMs(failure, i + 1, policy))
 
-test('waits double up to a bound, and end', () => {
+test('waits double up to a bound, and then stop', () => {
   expect(waits({ kind: 'overloaded' }, TURN_RETRIES)).toEqual([
     500,
     1_000,
@@ -24,20 +24,20 @@ test('waits double up to a bound, and end', () => {
   expect(retryWaitMs({ kind: 'overloaded' }, 1, TURN_RETRIES, 1)).toBe(375)
 })
 
-test('what is no better later is not asked again', () => {
+test('a request that cannot succeed later is not retried', () => {
   for (const kind of ['unauthorized', 'over-limit', 'context-overflow', 'unusable-address'] as const)
     for (const policy of [TURN_RETRIES, SUMMARY_RETRIES])
       expect(retryWaitMs({ kind }, 1, policy)).toBeUndefined()
   expect(retryWaitMs({ kind: 'stalled' }, 1, SUMMARY_RETRIES)).toBeUndefined()
 })
 
-test('a provider that asks for too much patience is given up in a turn, and asked sooner for a summary', () => {
+test('if a provider demands too long a wait, a turn gives up, while a summary retries sooner', () => {
   const failure = { kind: 'rate-limited', retryAfterMs: 3_600_000 } as const
   expect(retryWaitMs(failure, 1, TURN_RETRIES)).toBeUndefined()
   expect(retryWaitMs(failure, 1, SUMMARY_RETRIES)).toBe(30_000)
 })
 
-test('no wait is longer than its bounds, whatever a provider asks for', () => {
+test('no wait exceeds its bounds, whatever a provider demands', () => {
   fc.assert(
     fc.property(
       fc.nat(),

@@ -11,7 +11,7 @@ import { modelPolicy } from './model-policy.ts'
 
 const MODEL = 'claude-sonnet-4-5'
 
-test('what was learned of a model before a compaction is known to whoever opens the conversation behind it', () => {
+test('what was learned about a model before a compaction is known after reopening the conversation', () => {
   const least = { tokens: 6_510, sentEstimate: 1_152 }
   const extra = withLeft({}, { estimate: 900, model: MODEL, factor: 0.8, least })
   const [boundary, summary] = compacted('b', null, extra)

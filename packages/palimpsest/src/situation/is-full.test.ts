@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { fullAt, isFull, roomUntilFull } from './is-full.ts'
 
-test('a window is full at its threshold and from there on; what stands before the messages takes of the room', () => {
+test('a window is full from its threshold on, and the prefix before the messages takes part of the room', () => {
   const thresholds = { auto: 1_000 }
   expect([999, 1_000, 1_001].map((size) => isFull(size, thresholds))).toEqual([false, true, true])
   expect(fullAt(thresholds)).toBe(1_000)

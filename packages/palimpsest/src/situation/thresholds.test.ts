@@ -17,7 +17,7 @@ describe('the thresholds', () => {
     expect(computeThresholds(at(window))).toEqual(thresholds)
   })
 
-  test('do not grow with a window above 200,000 unless it is worked with in full', () => {
+  test('do not grow with a window above 200,000 unless the full window is used', () => {
     const wide = resolveModel(NO_MODELS, 'claude-opus-5-5', 'here')
     expect(computeThresholds(computeWindow(wide)).auto).toBe(167_000)
     expect(computeThresholds(computeWindow(wide, { workingWindow: 'full' }))).toEqual({
@@ -48,7 +48,7 @@ describe('the thresholds', () => {
     expect(computeThresholds(at(200_000), { autoPercent: 100 }).auto).toBe(167_000)
   })
 
-  test('block at an absolute limit where one is set, within the window; what compacts by itself acts there at the latest', () => {
+  test('block at an absolute limit if one is set, within the window; automatic compaction happens there at the latest', () => {
     expect(computeThresholds(at(200_000), { blockingLimit: 120_000 })).toEqual({
       warning: 100_000,
       error: 110_000,
@@ -58,7 +58,7 @@ describe('the thresholds', () => {
     expect(computeThresholds(at(200_000), { blockingLimit: 999_999 }).blocking).toBe(200_000)
   })
 
-  test('warn of the effective window where nothing compacts by itself, and of a limit that is nearer', () => {
+  test('refer to the effective window without automatic compaction, and to a limit that is closer', () => {
     expect(computeThresholds(at(200_000), { autoEnabled: false })).toEqual({
       warning: 160_000,
       error: 170_000,
@@ -110,7 +110,7 @@ describe('the report', () => {
   const report = (used: number, autoEnabled = true) =>
     reportContext(used, { window, thresholds, autoEnabled })
 
-  test('is all clear for an empty conversation', () => {
+  test('is clear for an empty conversation', () => {
     expect(report(0)).toEqual({
       room: 177_000,
       percentLeft: 100,
@@ -127,7 +127,7 @@ describe('the report', () => {
     { used: 157_000, flags: [true, true, false, false] },
     { used: 167_000, flags: [true, true, true, false] },
     { used: 177_000, flags: [true, true, true, true] },
-  ])('counts a threshold that is just reached as passed: $used', ({ used, flags }) => {
+  ])('counts a threshold that was just reached as passed: $used', ({ used, flags }) => {
     const { isAboveWarning, isAboveError, isAboveAuto, isAboveBlocking } = report(used)
     expect([isAboveWarning, isAboveError, isAboveAuto, isAboveBlocking]).toEqual(flags)
   })
@@ -139,7 +139,7 @@ describe('the report', () => {
     expect(report(400_000).percentLeft).toBe(0)
   })
 
-  test('gives the free share of the effective window when auto is off, and then the auto flag is never set', () => {
+  test('gives the free share of the effective window if auto is off, and then never sets the auto flag', () => {
     expect(report(90_000, false).percentLeft).toBe(50)
     expect(report(178_000, false)).toEqual({
       room: 177_000,

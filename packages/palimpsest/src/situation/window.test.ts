@@ -16,7 +16,7 @@ const OPUS_200K = resolve('claude-opus-4-5')
 const OPUS_1M = resolve('claude-opus-5-5')
 
 describe('the window', () => {
-  test('is the registry’s for a model it knows', () => {
+  test('comes from the registry for a model it knows', () => {
     expect(computeWindow(OPUS_200K)).toEqual({
       window: 200_000,
       working: 200_000,
@@ -25,7 +25,7 @@ describe('the window', () => {
     })
   })
 
-  test('works with 200,000 of a million unless told otherwise', () => {
+  test('uses 200,000 of a million unless configured otherwise', () => {
     expect(computeWindow(OPUS_1M)).toEqual({
       window: 1_000_000,
       working: 200_000,
@@ -47,11 +47,11 @@ describe('the window', () => {
     expect(computeWindow(resolve('gpt-5.5'), { workingWindow: 'full' }).working).toBe(258_400)
   })
 
-  test('is bounded by what a model takes as input alone', () => {
+  test('is bounded by the input limit of a model', () => {
     expect(computeWindow(resolve('gpt-5.2'), { workingWindow: 'full' }).window).toBe(272_000)
   })
 
-  test('is 200,000 for a model nobody knows, or what the user says', () => {
+  test('is 200,000 for an unknown model, or what the user says', () => {
     const unknown = resolve('house-model')
     expect(computeWindow(unknown).window).toBe(200_000)
     expect(computeWindow(unknown, { contextTokens: 16_000 })).toEqual({
@@ -63,7 +63,7 @@ describe('the window', () => {
     expect(computeWindow(unknown, { contextTokens: 500_000 }).window).toBe(500_000)
   })
 
-  test('does not listen to PALIMPSEST_CONTEXT_TOKENS for a model the table holds; of one that only the provider knows the user is believed first', () => {
+  test('ignores PALIMPSEST_CONTEXT_TOKENS for a model in the table; for one that only the provider knows, the user takes precedence', () => {
     expect(computeWindow(OPUS_200K, { contextTokens: 16_000 }).window).toBe(200_000)
     const reported = withReportedModels(NO_MODELS, { id: 'house-model', max_input_tokens: 32_000 })
     const house = resolveModel(reported, 'house-model', HERE)
@@ -71,7 +71,7 @@ describe('the window', () => {
     expect(computeWindow(house, { contextTokens: 48_000 }).window).toBe(48_000)
   })
 
-  test('is extended only where the model supports it', () => {
+  test('is extended only if the model supports it', () => {
     const extendable: ResolvedModel = {
       ...OPUS_200K,
       facts: {
@@ -85,7 +85,7 @@ describe('the window', () => {
     expect(computeWindow(resolve('claude-opus-9'), { extended: true }).window).toBe(1_000_000)
   })
 
-  test('is never more than an endpoint was seen to take, nor than PALIMPSEST_WINDOW', () => {
+  test('is never more than an endpoint was observed to accept, nor than PALIMPSEST_WINDOW', () => {
     const models = { ...NO_MODELS, learned: { [learnedKey('claude-opus-5-5', HERE)]: 150_000 } }
     const learned = resolveModel(models, 'claude-opus-5-5', HERE)
     expect(computeWindow(learned).window).toBe(150_000)
@@ -98,7 +98,7 @@ describe('the window', () => {
     expect(computeWindow(OPUS_200K, { windowMax: 900_000 }).window).toBe(200_000)
   })
 
-  test('keeps no more room for a summary than the model can write', () => {
+  test('reserves no more room for a summary than the model can write', () => {
     const terse: ResolvedModel = { ...OPUS_200K, facts: { ...OPUS_200K.facts, maxOutput: 8_000 } }
     expect(computeWindow(terse).effective).toBe(192_000)
   })

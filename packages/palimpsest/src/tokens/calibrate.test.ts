@@ -15,34 +15,34 @@ function observeAll(calibration: Calibration, ratios: readonly number[], rawToke
 const many = (count: number, ratio: number): number[] => Array.from({ length: count }, () => ratio)
 
 describe('a calibration', () => {
-  test('starts with the factor of the family', () => {
+  test('starts with the factor of the model family', () => {
     expect(factorOf(CLAUDE_4)).toBe(1)
     expect(factorOf(startCalibration('claude-4-7'))).toBe(1.3)
     expect(factorOf(startCalibration('o200k'))).toBeLessThan(1)
   })
 
-  test('gives way to what is reported after a few requests', () => {
+  test('is replaced by reported figures after a few requests', () => {
     expect(factorOf(observeAll(CLAUDE_4, many(2, 1.2)))).toBe(1)
     expect(factorOf(observeAll(CLAUDE_4, many(4, 1.2)))).toBe(1.2)
   })
 
-  test('is not moved by outliers, however wild', () => {
+  test('is not affected by outliers, however extreme', () => {
     const seen = observeAll(CLAUDE_4, many(20, 1.1))
     expect(factorOf(observeAll(seen, many(10, 40)))).toBe(1.1)
     expect(factorOf(observeAll(seen, many(10, 0.01)))).toBe(1.1)
   })
 
-  test('forgets slowly: a new truth wins after more than half its memory', () => {
+  test('forgets slowly: a new factor wins after more than half its memory', () => {
     const old = observeAll(CLAUDE_4, many(200, 1.1))
     expect(factorOf(observeAll(old, many(20, 0.9)))).toBe(1.1)
     expect(factorOf(observeAll(old, many(64, 0.9)))).toBe(0.9)
   })
 
-  test('holds no more than it needs', () => {
+  test('stores no more than it needs', () => {
     expect(observeAll(CLAUDE_4, many(1_000, 1.1)).samples).toHaveLength(64)
   })
 
-  test('learns nothing from pieces too small to tell, or from a prompt that shrank', () => {
+  test('learns nothing from amounts that are too small, or from a prompt that shrank', () => {
     expect(observe(CLAUDE_4, { actualTokens: 500, rawTokens: 99 })).toBe(CLAUDE_4)
     expect(observe(CLAUDE_4, { actualTokens: 0, rawTokens: 1_000 })).toBe(CLAUDE_4)
     expect(observe(CLAUDE_4, { actualTokens: -400, rawTokens: 1_000 })).toBe(CLAUDE_4)
@@ -50,12 +50,12 @@ describe('a calibration', () => {
     expect(observe(CLAUDE_4, { actualTokens: 1_000, rawTokens: Number.NaN })).toBe(CLAUDE_4)
   })
 
-  test('counts a huge result as one observation, not as all of them', () => {
+  test('counts a huge result as one observation, not as several', () => {
     const seen = observeAll(CLAUDE_4, many(10, 1.1))
     expect(factorOf(observe(seen, { actualTokens: 300_000, rawTokens: 100_000 }))).toBe(1.1)
   })
 
-  test('stays within twice and half its start, whatever is reported', () => {
+  test('stays between half and twice its start, whatever is reported', () => {
     const sample = fc.record({ actualTokens: fc.double(), rawTokens: fc.double() })
     fc.assert(
       fc.property(

@@ -28,7 +28,7 @@ describe('the size of a conversation', () => {
     expect(countSince(at, NO_CHANGE, EXACT)).toBe(42_510)
   })
 
-  test('takes the last message’s figures where a request had several iterations', () => {
+  test('uses the figures of the last message if a request had several iterations', () => {
     const at = usage(9, 9, {
       iterations: [
         { type: 'compaction', input_tokens: 180_000, output_tokens: 3_500 },
@@ -48,7 +48,7 @@ describe('the size of a conversation', () => {
     expect(countSince(usage(1_000, 10), { ...NO_CHANGE, removedRaw: 90_000 }, EXACT)).toBe(0)
   })
 
-  test('estimates an answer whose reported length is the placeholder of an older log', () => {
+  test('estimates an answer whose reported length is a placeholder in an older log', () => {
     expect(countSince(usage(50_000, 8), { ...NO_CHANGE, answerRaw: 700 }, EXACT)).toBe(50_700)
     // A short answer is short.
     expect(countSince(usage(50_000, 8), { ...NO_CHANGE, answerRaw: 12 }, EXACT)).toBe(50_008)
@@ -65,7 +65,7 @@ describe('the anchor', () => {
   })
   const result = (rawTokens: number): CountedMessage => ({ rawTokens })
 
-  test('is the oldest message of the newest response: results of parallel calls lie behind it', () => {
+  test('is the oldest message of the newest response: results of parallel calls come after it', () => {
     const messages = [
       call('a', 10),
       result(50),
@@ -79,19 +79,19 @@ describe('the anchor', () => {
     expect(countTokens(messages, WHOLE, EXACT)).toBe(1_000 + 200 + 700 + 900)
   })
 
-  test('may have its usage on any of its messages', () => {
+  test('can have its usage on any of its messages', () => {
     const bare: CountedMessage = { rawTokens: 60, responseId: 'b' }
     expect(findAnchor([call('a', 1), bare, result(5), call('b', 60), result(5), bare])?.index).toBe(1)
   })
 
-  test('is not an answer that was broken off before it reported anything', () => {
+  test('is not an answer that broke off before it reported anything', () => {
     const broken: CountedMessage = { rawTokens: 90, responseId: 'b', usage: usage(0, 0) }
     const messages = [call('a', 10), result(50), broken, result(70)]
     expect(findAnchor(messages)?.index).toBe(0)
     expect(countTokens(messages, WHOLE, EXACT)).toBe(1_200 + 50 + 90 + 70)
   })
 
-  test('is a single message where responses have no id', () => {
+  test('is a single message if responses have no id', () => {
     const messages: CountedMessage[] = [
       { rawTokens: 9, usage: usage(100, 50) },
       result(5),
@@ -101,7 +101,7 @@ describe('the anchor', () => {
     expect(countTokens([...messages, result(30)], WHOLE, EXACT)).toBe(280)
   })
 
-  test('is absent before the first answer: then system, tools and messages are estimated', () => {
+  test('is missing before the first answer: then system, tools and messages are estimated', () => {
     expect(findAnchor([result(5)])).toBeUndefined()
     expect(countTokens([result(100), result(20)], { prefixRaw: 5_000, removedRaw: 0 }, EXACT)).toBe(5_120)
     expect(countTokens([], { prefixRaw: 5_000, removedRaw: 0 }, WIDE)).toBe(6_500)
@@ -122,23 +122,23 @@ describe('the anchor', () => {
 describe('learning from the next usage', () => {
   const since: SinceAnchor = { answerRaw: 400, addedRaw: 2_000, removedRaw: 0 }
 
-  test('compares what was added with how much more than the answer the prompt grew', () => {
+  test('compares what was added with the growth of the prompt beyond the answer', () => {
     const learned = learnFromUsage(EXACT, usage(50_000, 500), since, usage(52_700, 10))
     expect(learned).toEqual(observe(EXACT, { actualTokens: 2_200, rawTokens: 2_000 }))
   })
 
-  test('takes the answer with it where its length was only a placeholder', () => {
+  test('includes the answer if its length was only a placeholder', () => {
     const learned = learnFromUsage(EXACT, usage(50_000, 8), since, usage(52_640, 10))
     expect(learned).toEqual(observe(EXACT, { actualTokens: 2_640, rawTokens: 2_400 }))
   })
 
-  test('learns nothing where something was removed in between', () => {
+  test('learns nothing if something was removed in between', () => {
     expect(learnFromUsage(EXACT, usage(50_000, 500), { ...since, removedRaw: 1 }, usage(40_000, 10))).toBe(
       EXACT,
     )
   })
 
-  test('ends with predictions that are right, for a model that counts differently', () => {
+  test('converges to correct predictions for a model that counts differently', () => {
     fc.assert(
       fc.property(
         fc.double({ min: 0.7, max: 1.8, noNaN: true }),
@@ -164,7 +164,7 @@ describe('learning from the next usage', () => {
   })
 })
 
-test('until something is known, text is 4 bytes a token, JSON 2, a medium 2,000, and a third is added', () => {
+test('without data, text is 4 bytes per token, JSON 2, a medium 2,000, and a third is added', () => {
   expect(roughTokens({ textBytes: 4_000, jsonBytes: 2_000, media: 1 })).toBe(
     Math.ceil((1_000 + 1_000 + 2_000) * (4 / 3)),
   )

@@ -47,7 +47,7 @@ describe('the estimate of a text', () => {
     expect(charsPerToken).toBeLessThan(atMost)
   })
 
-  test('is nothing for no text', () => {
+  test('is zero for no text', () => {
     expect(estimateText('')).toBe(0)
   })
 
@@ -62,7 +62,7 @@ describe('the estimate of a text', () => {
     )
   })
 
-  test('grows with the text, not with its place: a text twice is about twice as much', () => {
+  test('grows with the text, not with its position: a doubled text is about twice as large', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 50, unit: 'grapheme' }), (text) => {
         const once = estimateText(`${text}\n`)

@@ -10,7 +10,7 @@ const PNG_1559_853 = 'iVBORw0KGgoAAAANSUhEUgAABhcAAANV'
 const PNG_300_150 = 'iVBORw0KGgoAAAANSUhEUgAAASwAAACW'
 
 describe('the estimate of a block', () => {
-  test('is the text and a frame', () => {
+  test('is the text plus a frame', () => {
     const tokens = estimate({ type: 'text', text: PROSE })
     expect(tokens).toBeGreaterThan(estimateText(PROSE))
     expect(tokens).toBeLessThan(estimateText(PROSE) + 6)
@@ -26,7 +26,7 @@ describe('the estimate of a block', () => {
     expect(call).toBe(Math.ceil(content + 34 + 3 * 12))
   })
 
-  test('does not count the id of a call or of its result: the model never sees them so', () => {
+  test('does not count the id of a call or of its result, because the model never sees it', () => {
     const short = estimate({ type: 'tool_result', tool_use_id: 'a', content: PROSE })
     const long = estimate({
       type: 'tool_result',
@@ -46,7 +46,7 @@ describe('the estimate of a block', () => {
     expect(asBlocks).toBe(asText)
   })
 
-  test('takes thinking for what the signature seals, whatever is shown of it', () => {
+  test('counts thinking by its signature, whatever text is shown', () => {
     const signature = 'A'.repeat(9_100)
     const summary = estimate({ type: 'thinking', thinking: PROSE, signature })
     expect(estimate({ type: 'thinking', thinking: '', signature })).toBe(summary)
@@ -55,12 +55,12 @@ describe('the estimate of a block', () => {
     expect(summary).toBeLessThan(1_900)
   })
 
-  test('takes thinking for its text where the signature seals nothing', () => {
+  test('counts thinking by its text if the signature contains nothing', () => {
     const tokens = estimate({ type: 'thinking', thinking: PROSE, signature: 'short' })
     expect(tokens).toBeGreaterThan(estimateText(PROSE))
   })
 
-  test('counts an image by its size, up to the size it is scaled to', () => {
+  test('counts an image by its size, up to the size to which it is scaled', () => {
     const image = (data: string): Block => ({
       type: 'image',
       source: { type: 'base64', media_type: 'image/png', data },
@@ -82,7 +82,7 @@ describe('the estimate of a block', () => {
     expect(estimate({ type: 'document', source: { type: 'base64', data: 'JVBERi0=' } })).toBe(MEDIA_TOKENS)
   })
 
-  test('counts sealed search results for what they hold, not as base64', () => {
+  test('counts encrypted search results by their content, not as base64', () => {
     const sealed = 'Ab9+'.repeat(2_000)
     const block: Block = {
       type: 'web_search_tool_result',

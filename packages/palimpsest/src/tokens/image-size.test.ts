@@ -69,7 +69,7 @@ describe('the size of an image', () => {
   test.each([
     ['PNG', PNG],
     ['GIF', GIF],
-    ['JPEG behind its metadata', JPEG],
+    ['JPEG after its metadata', JPEG],
     ['lossy WebP', LOSSY],
     ['lossless WebP', LOSSLESS],
     ['extended WebP', EXTENDED],
@@ -83,11 +83,11 @@ describe('the size of an image', () => {
     base64(ascii('%PDF-1.7')),
     base64([0xff, 0xd8, 0xff, 0xe0, 0, 0]),
     base64(PNG.slice(0, 12)),
-  ])('is not made up: %j', (data) => {
+  ])('is not invented: %j', (data) => {
     expect(findImageSize(data)).toBeUndefined()
   })
 
-  test('is found or not, but never breaks, for any bytes behind any signature', () => {
+  test('is found or not, but never throws, for any bytes after any signature', () => {
     const signature = fc.constantFrom(PNG.slice(0, 8), GIF.slice(0, 6), [0xff, 0xd8], RIFF, [])
     fc.assert(
       fc.property(signature, fc.uint8Array({ maxLength: 400 }), (head, tail) => {

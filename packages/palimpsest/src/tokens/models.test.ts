@@ -25,14 +25,14 @@ const INFO = {
 }
 
 describe('the registry', () => {
-  test('knows what the table knows', () => {
+  test('knows everything in the table', () => {
     const model = resolveModel(NO_MODELS, 'claude-opus-4-5', HERE)
     expect(model.known).toBe(true)
     expect(model.facts.contextWindow).toBe(200_000)
     expect(model).not.toHaveProperty('learnedLimit')
   })
 
-  test('believes what the provider reports over the table, under the alias too', () => {
+  test('prefers what the provider reports over the table, under the alias too', () => {
     const models = withReportedModels(NO_MODELS, { data: [INFO], has_more: false })
     for (const id of ['claude-opus-4-5', 'claude-opus-4-5-20251101']) {
       const { facts } = resolveModel(models, id, HERE)
@@ -54,7 +54,7 @@ describe('the registry', () => {
     expect(resolveModel(both, 'claude-opus-4-5', HERE).facts.contextWindow).toBe(400_000)
   })
 
-  test('keeps the table where the provider says nothing or nonsense', () => {
+  test('uses the table if the provider says nothing or nonsense', () => {
     const silent = { id: 'claude-opus-4-5', max_input_tokens: null, max_tokens: '64k', capabilities: null }
     const models = withReportedModels(NO_MODELS, { data: [silent, 7, null, { id: 3 }, 'claude-opus-5'] })
     expect(models.reported).toEqual({ 'claude-opus-4-5': {} })
@@ -64,15 +64,15 @@ describe('the registry', () => {
   })
 
   test.each([
-    ['less than any model takes', 'house-model', 500],
-    ['a fraction of what the table says', 'claude-opus-4-5', 4_097],
+    ['smaller than any model has', 'house-model', 500],
+    ['a fraction of the value in the table', 'claude-opus-4-5', 4_097],
     ['a multiple of it', 'claude-opus-4-5', 1_000_000_000],
   ])('does not believe a window that is %s', (_what, id, tokens) => {
     const models = withReportedModels(NO_MODELS, { data: [{ id, max_input_tokens: tokens }] })
     expect(resolveModel(models, id, HERE)).toEqual(resolveModel(NO_MODELS, id, HERE))
   })
 
-  test('does not claim to know a model of which nothing but the id was reported', () => {
+  test('does not claim to know a model if only its id was reported', () => {
     const models = withReportedModels(NO_MODELS, { data: [{ id: 'house-model' }] })
     expect(resolveModel(models, 'house-model', HERE).known).toBe(false)
   })
@@ -88,7 +88,7 @@ describe('the registry', () => {
 })
 
 describe('a limit that was learned', () => {
-  test('holds for that model at that endpoint alone, under each of its names', () => {
+  test('applies only to that model at that endpoint, under each of its names', () => {
     const models = { ...NO_MODELS, learned: { [learnedKey('claude-opus-4-6', HERE)]: 200_000 } }
     expect(resolveModel(models, 'claude-opus-4-6', HERE).learnedLimit).toBe(200_000)
     expect(resolveModel(models, 'anthropic/claude-opus-4.6', HERE).learnedLimit).toBe(200_000)

@@ -261,28 +261,28 @@ const OTHERS: readonly unknown[] = [
 ]
 
 describe('an overflow', () => {
-  test.each(SAMPLES)('is told by its wording: $text', ({ text, overflow }) => {
+  test.each(SAMPLES)('is recognised by its wording: $text', ({ text, overflow }) => {
     expect(parseOverflow(text)).toEqual(overflow)
   })
 
-  test.each(SAMPLES)('is told in a body as well: $text', ({ text, overflow }) => {
+  test.each(SAMPLES)('is recognised in a body as well: $text', ({ text, overflow }) => {
     expect(parseOverflow({ error: { message: text, type: 'invalid_request_error' } })).toEqual(overflow)
     expect(parseOverflow(`400 ${JSON.stringify({ error: text })}`)).toEqual(overflow)
   })
 
-  test.each(SHAPES)('is told from $name', ({ error, overflow }) => {
+  test.each(SHAPES)('is recognised from $name', ({ error, overflow }) => {
     expect(parseOverflow(error)).toEqual(overflow)
   })
 
-  test.each(OTHERS.map((error) => ({ error })))('is not seen in $error', ({ error }) => {
+  test.each(OTHERS.map((error) => ({ error })))('is not recognised in $error', ({ error }) => {
     expect(parseOverflow(error)).toBeUndefined()
   })
 
-  test('is not seen in a throttling, whatever else it says', () => {
+  test('is not recognised in a rate limit error, whatever else it says', () => {
     for (const { text } of SAMPLES) expect(parseOverflow(`Rate limit exceeded. ${text}`)).toBeUndefined()
   })
 
-  test('is looked for in any value without breaking, and names only sound numbers', () => {
+  test('is searched for in any value without throwing, and returns only valid numbers', () => {
     const wording = fc.constantFrom(...SAMPLES.map((sample) => sample.text))
     fc.assert(
       fc.property(

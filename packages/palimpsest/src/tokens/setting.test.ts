@@ -42,7 +42,7 @@ describe('a number', () => {
     },
   )
 
-  test.each([undefined, '', '  '])('that is not set is neither a value nor a warning: %j', (text) => {
+  test.each([undefined, '', '  '])('that is not set has neither a value nor a warning: %j', (text) => {
     expect(parseTokens('PALIMPSEST_WINDOW', text)).toEqual({})
     expect(parsePercent('PALIMPSEST_AUTOCOMPACT_PCT', text)).toEqual({})
   })
@@ -70,11 +70,11 @@ describe('a number', () => {
 })
 
 describe('the switches of compaction', () => {
-  test('allow everything unless something is said', () => {
+  test('allow everything by default', () => {
     expect(readCompactionSwitches({})).toEqual({ manual: true, auto: true, warnings: [] })
   })
 
-  test('stop all compaction, or the automatic kind alone', () => {
+  test('stop all compaction, or only automatic compaction', () => {
     expect(readCompactionSwitches({ disableCompact: '1' })).toEqual({
       manual: false,
       auto: false,
@@ -92,7 +92,7 @@ describe('the switches of compaction', () => {
     })
   })
 
-  test('pass on what could not be understood', () => {
+  test('report values that could not be understood', () => {
     const { auto, warnings } = readCompactionSwitches({ disableCompact: 'perhaps', disableAutoCompact: 'hm' })
     expect(auto).toBe(true)
     expect(warnings).toHaveLength(2)

@@ -37,41 +37,41 @@ describe('chainOf', () => {
     expect(idsOf(entries('a', 'b<a', 'c<b', 'b<a', 'd<c'))).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('sidechains stand apart', () => {
+  it('sidechains are separate', () => {
     const all = entries('a', '~s', '~t<s', 'b<a', '~u<t')
     expect(idsOf(all)).toEqual(['a', 'b'])
     expect(idsOf(all, 'u')).toEqual(['s', 't', 'u'])
   })
 
-  it('a sidechain that hangs on the main chain is its own part only, and the other way round', () => {
+  it('a sidechain attached to the main chain contains only its own part, and the main chain nothing of it', () => {
     const all = entries('a', '~s<a', 'b<s')
     expect(idsOf(all, 's')).toEqual(['s'])
     expect(idsOf(all)).toEqual(['a', 'b'])
   })
 
-  it('a file that is one sidechain throughout is its chain', () => {
+  it('a file with only a sidechain has that as its chain', () => {
     expect(idsOf(entries('~s', '~t<s'))).toEqual(['s', 't'])
   })
 
-  it('a missing parent is the line before, with a warning', () => {
+  it('a missing parent is replaced by the line before, with a warning', () => {
     const chain = chainOf(entries('a', 'b<a', 'c<gone', 'd<c'))
     expect(chain.entries.map((entry) => entry.id)).toEqual(['a', 'b', 'c', 'd'])
     expect(chain.warnings).toEqual([{ kind: 'missing-parent', entry: 'c', parent: 'gone' }])
   })
 
-  it('the line before is not one of a sidechain, nor one without an id', () => {
+  it('the line before is never one of a sidechain, nor one without an id', () => {
     const loose = decodeLine('{"type":"summary"}') as Entry
     expect(idsOf([...entries('a', '~s'), loose, ...entries('b<gone')])).toEqual(['a', 'b'])
   })
 
-  it('a circle is cut at the line before, with a warning', () => {
+  it('a cycle is cut at the line before, with a warning', () => {
     const chain = chainOf(entries('a', 'b<c', 'c<b'))
     expect(chain.entries.map((entry) => entry.id)).toEqual(['a', 'b', 'c'])
     expect(chain.warnings).toEqual([{ kind: 'cycle', entry: 'b', parent: 'c' }])
     expect(idsOf(entries('a', 'b<b'))).toEqual(['a', 'b'])
   })
 
-  it('lines without meaning behind the last message count only where they follow it', () => {
+  it('meaningless lines after the last message count only if they follow it', () => {
     expect(idsOf(entries('a', 'b<a', '?p<b', '?q<a'))).toEqual(['a', 'b', 'p'])
     expect(idsOf(entries('?p', '?q<p'))).toEqual(['p', 'q'])
   })
@@ -80,12 +80,12 @@ describe('chainOf', () => {
     expect(idsOf(entries('a', 'b<a', 'b<a', 'c<b'))).toEqual(['a', 'b', 'c'])
   })
 
-  it('nothing has no chain, and neither has an unknown leaf', () => {
+  it('an empty file has no chain, and neither has an unknown leaf', () => {
     expect(chainOf([])).toEqual({ entries: [], warnings: [] })
     expect(chainOf(entries('a'), 'zz')).toEqual({ entries: [], warnings: [] })
   })
 
-  it('a boundary goes on at its logical parent; one that is not in the file is the line before', () => {
+  it('a boundary continues at its logical parent, or at the line before if that is not in the file', () => {
     const boundary = (logicalParent: string | null): Entry => ({
       kind: 'boundary',
       id: 'x',
@@ -165,7 +165,7 @@ describe('parallel calls logged as several lines', () => {
     expect(idsOf(all)).toEqual(['q', 'a1', 'a2', 'a3', 'r1', 'r3', 'r2', 'b'])
   })
 
-  it('a late result stands before the next response', () => {
+  it('a late result comes before the next response', () => {
     const all = [
       line('a1', 'q', 'msg_1', use('t1')),
       line('a2', 'a1', 'msg_1', use('t2')),
@@ -177,7 +177,7 @@ describe('parallel calls logged as several lines', () => {
     expect(idsOf(all)).toEqual(['a1', 'a2', 'r2', 'r1', 'b', 'c'])
   })
 
-  it('a call that the chain answers takes no second answer from an abandoned branch', () => {
+  it('a call that the chain answers gets no second answer from an abandoned branch', () => {
     const all = [
       line('a', 'q', 'msg_1', use('t1')),
       line('r', 'a', undefined, result('t1')),

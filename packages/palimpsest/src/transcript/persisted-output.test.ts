@@ -10,7 +10,7 @@ test('the path is read back as it was written, spaces included', () => {
   expect(findPersistedPath(renderPersisted({ size, path, rest: '' }))).toBe(path)
 })
 
-test('without the rest, size and path are left; once that is all, nothing can go', () => {
+test('without the rest, size and path remain; after that nothing more can be removed', () => {
   const bare = '[60000 characters, stored in /a b]'
   expect(withoutRest(renderPersisted({ size, path: '/a b', rest: '\nIts beginning:\none' }))).toBe(bare)
   expect(withoutRest(renderPersisted({ size, path: '/a b', rest: '' }))).toBe(bare)
@@ -26,7 +26,7 @@ test.each([
   expect(findPersistedPath(text)).toBe('/a b')
 })
 
-test('what stands behind a mark gives way to something else that is made of it', () => {
+test('the text after a marker is replaced by something made from it', () => {
   const text = renderPersisted({ size, path: '/a', rest: '\nIts end:\nz\nIts beginning:\none' })
   const short = withElse(text, '\nIts beginning:\n', ({ before, after }) => `${before.length > 9} ${after}`)
   expect(short).toBe(renderPersisted({ size, path: '/a', rest: '\nIts end:\nztrue one' }))
@@ -34,7 +34,7 @@ test('what stands behind a mark gives way to something else that is made of it',
 })
 
 test.each(['', 'plain text', '<persisted-output>', '<persisted-output>\nno path'])(
-  '%j stands for nothing',
+  '%j is not a stored result',
   (text) => {
     expect([findPersistedPath(text), withoutRest(text), withElse(text, 'p', () => '')]).toEqual([
       undefined,

@@ -26,7 +26,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   }),
 )
 
-test('a file counts as seen exactly while its content can be read off what is in view, whatever was taken out or brought back', () => {
+test('a file counts as seen only while its content is in view, whatever was removed or restored', () => {
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 24 }), (operations) => {
       const entries = play(operations)
@@ -37,7 +37,7 @@ test('a file counts as seen exactly while its content can be read off what is in
   )
 })
 
-test('what the provider cleared by itself does not count', () => {
+test('a file read before a clearing by the provider does not count as seen', () => {
   const before = round(0, 'read', { path: 'a', hash: 'a@0', how: 'read' }, 'a@0')
   const cleared: Entry = {
     kind: 'edit',

@@ -6,7 +6,7 @@ import type { Block, WireMessage } from '../wire/message.ts'
 
 const policy = { model: 'm', bindsPrefix: true, readsFrom: [] }
 
-test('(V1) results of parallel calls stand in one message behind the answer, also where the log interleaves them', () => {
+test('(V1) results of parallel calls are in one message after the answer, even if the log interleaves them', () => {
   const view = viewOf([
     said('u', 'go'),
     answer('a1', 'r1', [use('t1')]),
@@ -21,7 +21,7 @@ test('(V1) results of parallel calls stand in one message behind the answer, als
   ])
 })
 
-test('(V1) a result that comes after a user text stands before it', () => {
+test('(V1) a result that comes after a user text is moved before it', () => {
   const view = viewOf([
     said('u', 'go'),
     answer('a', 'r', [use('t')]),
@@ -34,7 +34,7 @@ test('(V1) a result that comes after a user text stands before it', () => {
   ])
 })
 
-test('(V1) a second result for one use, and a result for none, are not sent but named', () => {
+test('(V1) a second result for one use, and a result for no use, are reported instead of sent', () => {
   const view = viewOf([
     said('u', 'go'),
     answer('a', 'r', [use('t')]),
@@ -49,7 +49,7 @@ test('(V1) a second result for one use, and a result for none, are not sent but 
   ])
 })
 
-test('(V1) a call that words stand for waits for no result; results whose answer is gone answer nothing', () => {
+test('(V1) a call replaced by text waits for no result, and results without their answer answer nothing', () => {
   const entries = [said('u', 'go'), answer('a', 'r', [use('t')])]
   const edit = (more: Pick<EditEntry, 'replace' | 'drop'>): Entry => ({
     ...place('e'),
@@ -72,7 +72,7 @@ test('(V1) a call that words stand for waits for no result; results whose answer
   ])
 })
 
-test('(V3) an edit replaces a block in place, and an undo brings the very bytes back', () => {
+test('(V3) an edit replaces a block in place, and an undo restores the exact bytes', () => {
   const entries = [said('u', 'go'), answer('a', 'r', [use('t')]), result('x', 't', 'long text')]
   const before = sent(viewOf(entries))
   const cleared = resultBlock('t', 'cleared')
@@ -92,7 +92,7 @@ test('(V3) an edit replaces a block in place, and an undo brings the very bytes 
   expect(sent(redone).at(-1)).toEqual({ role: 'user', content: [cleared] })
 })
 
-test('(V4) thinking goes where the prefix differs from the one it was made under, and comes back with it', () => {
+test('(V4) thinking is left out if the prefix differs from the one it was made under, and restored with that prefix', () => {
   const opening = [said('u', 'go')]
   const under = settle(viewOf(opening), policy).chains.at(-1) ?? ''
   const thought: Block = { type: 'thinking', thinking: 'hm', signature: 's' }
@@ -147,7 +147,7 @@ test('(V4) thinking of another model is left out unless the current one reads it
   expect(reader.texts[1]).toContain('"signature":"s"')
 })
 
-test('an answer broken off while thinking is sent without that thinking; one that only thought is not sent', () => {
+test('an answer that broke off while thinking is sent without that thinking; one that only has thinking is not sent', () => {
   const lenient = { ...policy, bindsPrefix: false }
   const thought: Block = { type: 'thinking', thinking: 'hm', signature: 's' }
   const text: Block = { type: 'text', text: 'so' }
@@ -163,7 +163,7 @@ test('an answer broken off while thinking is sent without that thinking; one tha
   expect(texts[3]).toBe('')
 })
 
-test('a boundary counts only once all it names has been read', () => {
+test('a boundary counts only once everything it names has been read', () => {
   const entries: Entry[] = [
     said('u', 'go'),
     answer('a', 'r', [{ type: 'text', text: 'yes' }]),
@@ -191,7 +191,7 @@ test('a boundary counts only once all it names has been read', () => {
   expect(sent(undone)).toEqual(sent(viewOf(entries)))
 })
 
-test('a kept head stands before its summary and keeps its bytes', () => {
+test('a kept head comes before its summary and keeps its bytes', () => {
   const view = viewOf([
     said('u', 'go'),
     answer('a', 'r', [{ type: 'text', text: 'yes' }]),
@@ -211,7 +211,7 @@ test('a kept head stands before its summary and keeps its bytes', () => {
   expect(sent(view).map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
 })
 
-test('(V1) a call that a copy brings back with its result waits for no other', () => {
+test('(V1) a call that a copy restores with its result waits for no other', () => {
   const meta = { trigger: 'manual' as const, preTokens: 100 }
   const boundary = { kind: 'boundary' as const, attachments: [], logicalParent: 'x', meta }
   const copyOf = (entry: MessageEntry): MessageEntry => ({
@@ -254,7 +254,7 @@ test('(V5) unknown blocks, odd numbers and message fields pass through byte for 
   expect(settle(view, policy).texts).toEqual([json])
 })
 
-test('text without a visible character is not sent, and an answer that held nothing else is left out', () => {
+test('text without a visible character is not sent, and an answer with nothing else is left out', () => {
   const view = viewOf([
     said('u', 'go'),
     answer('a', 'r', [{ type: 'text', text: '\n\n' }]),

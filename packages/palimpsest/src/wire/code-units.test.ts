@@ -19,7 +19,7 @@ const anyText = fc.oneof(
     .map((parts) => parts.join('')),
 )
 
-test('the units of any text are those of the string, halves of pairs and the replacement sign too', () => {
+test('the units of any text are those of the string, including lone surrogates and the replacement character', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       expect([...codeUnits(text).subarray(0, text.length)]).toEqual(unitsOf(text))
@@ -28,7 +28,7 @@ test('the units of any text are those of the string, halves of pairs and the rep
   )
 })
 
-test('a text of the longest kind fits, whatever its characters take', () => {
+test('a text of the maximum length fits, whatever its characters need', () => {
   for (const one of ['a', 'é', '漢', '\ufffd', '\ud800']) {
     const text = one.repeat(UNITS_MAX)
     expect([...codeUnits(text)]).toEqual(unitsOf(text))

@@ -46,7 +46,7 @@ type HeaderParameter = 'betas' | 'user_profile_id' | 'workspace_id'
 /** Body fields that only clients of older API versions send. */
 type OldField = 'temperature' | 'top_p' | 'top_k'
 
-describe('what the API answers fits our types', () => {
+describe('what the API returns fits our types', () => {
   test('every content block of an answer is one of our known blocks', () => {
     checkFits<KnownBlock, Data<Ga.ContentBlock>>()
     checkFits<KnownBlock, Data<Beta.BetaContentBlock>>()
@@ -70,7 +70,7 @@ describe('what the API answers fits our types', () => {
     checkFits<Delta, Data<Beta.BetaRawContentBlockDelta>>()
   })
 
-  test('no field of an answer, a usage or a delta is missing in ours, and none is of our own making', () => {
+  test('our types lack no field of an answer, a usage or a delta, and add none', () => {
     expectTypeOf<keyof MessagesResponse>().toEqualTypeOf<keyof Beta.BetaMessage>()
     expectTypeOf<keyof Usage>().toEqualTypeOf<keyof Beta.BetaUsage>()
     expectTypeOf<keyof DeltaUsage>().toEqualTypeOf<keyof Beta.BetaMessageDeltaUsage>()
@@ -90,7 +90,7 @@ describe('what a client can send fits our types', () => {
     checkFits<MessagesRequest, Data<Omit<OldBeta.MessageCreateParams, HeaderParameter>>>()
   })
 
-  test('no field of a body is missing in ours, and none is of our own making', () => {
+  test('our types lack no field of a body, and add none', () => {
     expectTypeOf<Exclude<keyof MessagesRequest, OldField>>().toEqualTypeOf<
       Exclude<keyof Beta.MessageCreateParams, HeaderParameter>
     >()

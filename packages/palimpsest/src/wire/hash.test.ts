@@ -21,8 +21,8 @@ function* similarTexts(count: number): Generator<string> {
   }
 }
 
-describe('the hash names texts apart', () => {
-  test('no two of very many similar texts share a name, nor even 64 bits of it', () => {
+describe('the hash distinguishes texts', () => {
+  test('no two of very many similar texts share a hash, nor even 64 bits of it', () => {
     const texts = new Set(similarTexts(cases(8_000, 500_000).numRuns))
     const hashes = new Set<string>()
     const halves = [new Set<string>(), new Set<string>()] as const
@@ -53,7 +53,7 @@ describe('the hash names texts apart', () => {
     expect(Math.max(...chiSquares)).toBeLessThan(50)
   })
 
-  test('one changed bit of the text changes half of the bits of the name, wherever it lies', () => {
+  test('changing one bit of the text changes half of the bits of the hash, wherever it is', () => {
     const lengths = [1, 7, 8, 9, 15, 16, 40, 129]
     for (const length of lengths) {
       const text = Array.from({ length }, (_, i) => String.fromCharCode(33 + ((i * 7919) % 90))).join('')
@@ -72,7 +72,7 @@ describe('the hash names texts apart', () => {
     }
   })
 
-  test('a seed makes another hash', () => {
+  test('another seed gives another hash', () => {
     expect(hashText('a', 1)).not.toBe(hashText('a'))
   })
 })

@@ -10,7 +10,7 @@ const record = fc.record({
   message: fc.jsonValue(),
 })
 
-test('a line of whole documents gives each, however they are spaced', () => {
+test('a line of complete documents yields each of them, whatever their spacing', () => {
   fc.assert(
     fc.property(
       fc.array(record, { minLength: 1, maxLength: 4 }),
@@ -50,7 +50,7 @@ test('documents before and after a torn one are all found, and the torn one is c
   )
 })
 
-test('a torn line alone is no document, whatever stands nested in it', () => {
+test('a torn line alone is not a document, whatever is nested in it', () => {
   fc.assert(
     fc.property(record, fc.nat({ max: 200 }), (whole, less) => {
       const line = JSON.stringify(whole)
@@ -61,7 +61,7 @@ test('a torn line alone is no document, whatever stands nested in it', () => {
   )
 })
 
-test('what is said of a line', () => {
+test('how a line is described', () => {
   const doc = '{"type":"user","uuid":"u"}'
   const said = (line: string): string | undefined => documentsRemark(findDocuments(line))
   expect(said(doc)).toBeUndefined()
@@ -70,6 +70,6 @@ test('what is said of a line', () => {
   expect(said(`${doc},`)).toBe('the one JSON document on it was read; 1 character of it could not be read')
 })
 
-test('a long line of opening braces is given up in time', () => {
+test('a long line of opening braces is abandoned in time', () => {
   expect(findDocuments('{"a":'.repeat(100_000)).documents).toEqual([])
 })

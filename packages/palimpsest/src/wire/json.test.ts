@@ -39,8 +39,8 @@ const { valueText } = fc.letrec<{ valueText: string }>((tie) => ({
 const members = fc.array(fc.tuple(space, keyText, space, space, valueText, space), { maxLength: 6 })
 const elements = fc.array(fc.tuple(space, valueText, space), { maxLength: 6 })
 
-describe('an object is cut at its own borders', () => {
-  test('keys are those that JSON.parse reads, values are the very bytes between them', () => {
+describe('an object is cut at its exact borders', () => {
+  test('keys are those that JSON.parse reads, values are the exact bytes between them', () => {
     fc.assert(
       fc.property(members, space, (parts, around) => {
         const text = around + objectText(parts) + around
@@ -67,7 +67,7 @@ describe('an object is cut at its own borders', () => {
     )
   })
 
-  test('a member that goes takes nothing with it but its comma', () => {
+  test('a removed member takes nothing with it except its comma', () => {
     fc.assert(
       fc.property(members, fc.constantFrom('cache_control', 'content', '10'), (parts, name) => {
         const text = objectText(parts)
@@ -81,7 +81,7 @@ describe('an object is cut at its own borders', () => {
     )
   })
 
-  test('a member that was added and goes again leaves the same bytes', () => {
+  test('adding a member and removing it again leaves the same bytes', () => {
     fc.assert(
       fc.property(members, valueText, (parts, value) => {
         const text = withoutMember(objectText(parts), 'cache_control')
@@ -94,7 +94,7 @@ describe('an object is cut at its own borders', () => {
     )
   })
 
-  test('however it is printed, an object with the marker taken out is the object printed without it', () => {
+  test('an object without its marker is the object printed without it, however it is printed', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(4), fc.nat(4), (value, indent, at) => {
         const plain: [string, unknown][] = [
@@ -111,7 +111,7 @@ describe('an object is cut at its own borders', () => {
     )
   })
 
-  test('the marker is found in an escaped spelling too', () => {
+  test('the marker is found even if its spelling is escaped', () => {
     const text = `{"a":1,"${escapeAll('cache_control')}":{"type":"ephemeral"}}`
     expect(withoutMember(text, 'cache_control')).toBe('{"a":1}')
   })
@@ -122,8 +122,8 @@ describe('an object is cut at its own borders', () => {
   })
 })
 
-describe('an array is cut at its own borders', () => {
-  test('elements are the very bytes between the commas', () => {
+describe('an array is cut at its exact borders', () => {
+  test('elements are the exact bytes between the commas', () => {
     fc.assert(
       fc.property(elements, space, (parts, around) => {
         const text = around + arrayText(parts) + around
@@ -146,7 +146,7 @@ describe('size does not matter', () => {
     ])
   })
 
-  test('strings of megabytes, with a quote or a backslash at every other place', () => {
+  test('strings of megabytes, with a quote or a backslash in every other position', () => {
     const chars = process.env['SOAK'] ? 5_000_000 : 1_500_000
     for (const unit of ['x', '\\"', '\\\\', '}', '\\u0022']) {
       const value = `"${unit.repeat(chars / unit.length)}"`
@@ -156,7 +156,7 @@ describe('size does not matter', () => {
   })
 })
 
-test('an object is told from an array, null and a scalar', () => {
+test('an object is distinguished from an array, null and a scalar', () => {
   expect([{}, [], null, 'x', 1].map(isJsonObject)).toEqual([true, false, false, false, false])
 })
 

@@ -36,7 +36,7 @@ describe('the table of models', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('bounds every price tier but the last, upwards, and more expensive above', () => {
+  test('bounds every price tier except the last, in rising order of limit and price', () => {
     for (const { prices } of MODEL_FACTS) {
       expect(prices.at(-1)?.upToTokens).toBeUndefined()
       for (const [index, tier] of prices.slice(0, -1).entries()) {
@@ -128,13 +128,13 @@ describe('finding a model', () => {
     expect(findModelFacts('')).toBeUndefined()
   })
 
-  test('takes the suffix for the extended window off the name', () => {
+  test('removes the suffix for the extended window from the name', () => {
     expect(parseModelName('claude-sonnet-4-6[1m]')).toEqual({ id: 'claude-sonnet-4-6', extended: true })
     expect(parseModelName('claude-sonnet-4-6')).toEqual({ id: 'claude-sonnet-4-6', extended: false })
     expect(findModelFacts('claude-sonnet-4-6[1m]')).toBeUndefined()
   })
 
-  test('believes the least harmful of a Claude model it does not know', () => {
+  test('makes the safest assumptions about a Claude model it does not know', () => {
     expect(isClaudeId('anthropic/claude-opus-9')).toBe(true)
     expect(isClaudeId('gpt-9')).toBe(false)
     const facts = unknownClaudeFacts('claude-opus-9')

@@ -37,7 +37,7 @@ const RESPONSE = {
   usage: { input_tokens: 3, output_tokens: 1, cache_read_input_tokens: null },
 }
 
-describe('what fits comes through as the same object', () => {
+describe('valid data is returned as the same object', () => {
   test.each([
     ['a request', parseRequest, REQUEST],
     ['a response', parseResponse, RESPONSE],
@@ -69,7 +69,7 @@ describe('what fits comes through as the same object', () => {
   })
 })
 
-describe('what is newer than this version is kept', () => {
+describe('newer data than this version knows is kept', () => {
   test('unknown fields and block types, at every depth', () => {
     const value = {
       ...REQUEST,
@@ -89,7 +89,7 @@ describe('what is newer than this version is kept', () => {
     expect(parseResponse({ ...RESPONSE, stop_reason: 'tired' }).ok).toBe(true)
   })
 
-  test('an unknown event, and an event with an unknown delta, are set apart whole', () => {
+  test('an unknown event, and an event with an unknown delta, are set apart as a whole', () => {
     for (const event of [
       { type: 'weather', sky: 'blue' },
       { type: 'content_block_delta', index: 0, delta: { type: 'hologram_delta', data: 7 } },
@@ -99,7 +99,7 @@ describe('what is newer than this version is kept', () => {
   })
 })
 
-describe('what does not fit is refused with its place and what belongs there', () => {
+describe('invalid data is refused with its place and what is expected there', () => {
   const firstBlock = (block: unknown): unknown => ({
     ...REQUEST,
     messages: [{ role: 'user', content: [block] }],
@@ -153,20 +153,20 @@ describe('what does not fit is refused with its place and what belongs there', (
     expect(result.ok ? 'accepted' : problemText(result.problem)).toBe(text)
   })
 
-  test('every known block type is looked into: one that has nothing but its type is refused', () => {
+  test('the fields of every known block type are checked: one with only a type is refused', () => {
     const accepted = BLOCK_TYPES.filter((type) => parseRequest(firstBlock({ type })).ok)
     // A compaction that failed has no content.
     expect(accepted).toEqual(['compaction'])
   })
 })
 
-test('blocks nested 100,000 deep exhaust nothing', () => {
+test('blocks nested 100,000 deep do not exhaust the stack', () => {
   let content: unknown = 'x'
   for (let depth = 0; depth < 100_000; depth++) content = [{ type: 'tool_result', tool_use_id: 't', content }]
   expect(parseRequest({ ...REQUEST, messages: [{ role: 'user', content }] }).ok).toBe(true)
 })
 
-test('no value at all makes a door throw', () => {
+test('no value makes a parser throw', () => {
   fc.assert(
     fc.property(
       fc.anything({ withBigInt: true, withDate: true, withMap: true, withSparseArray: true }),

@@ -5,7 +5,7 @@ import { ANY_CHARACTER } from '../../../../test/kit/any-character.ts'
 import { cases } from '../../../../test/kit/cases.ts'
 import { freeToolId } from './tool-id.ts'
 
-test('whatever ids come, they are given out once, in a form that the API takes', () => {
+test('whatever ids arrive, each is used once, in a form that the API accepts', () => {
   const anyId = fc.oneof(
     fc.string({ unit: ANY_CHARACTER, maxLength: 80 }),
     fc.constantFrom('', 'call_0', 'call_0-2', 'toolu_01', '../../etc', 'x'.repeat(500), 'x'.repeat(41)),
@@ -24,7 +24,7 @@ test('whatever ids come, they are given out once, in a form that the API takes',
   )
 })
 
-test('an id that is good stays as it is; one that was there is counted up', () => {
+test('a valid id is unchanged, and a duplicate gets a number', () => {
   expect(freeToolId('toolu_01A09q90qw90lq917835lq9', () => false)).toBe('toolu_01A09q90qw90lq917835lq9')
   expect(freeToolId('call_1', (id) => id === 'call_1' || id === 'call_1-2')).toBe('call_1-3')
   expect(freeToolId('functions.Read:0', () => false)).toBe('functions_Read_0')

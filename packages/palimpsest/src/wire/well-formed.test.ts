@@ -16,7 +16,7 @@ test.each([
   expect(toWellFormedJson(text)).toBe(expected)
 })
 
-test('what comes out parses to the same, with every half replaced, and comes out the same again', () => {
+test('the output parses to the same value with every lone surrogate replaced, and converting it again changes nothing', () => {
   const anyText = fc.array(
     fc.constantFrom('\ud83d', '\ude00', 'a', '\\', '"', 'u', 'ud83d', '\n', '\ufffd', 'é', '😀'),
     { maxLength: 30 },

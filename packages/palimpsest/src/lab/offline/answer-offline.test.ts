@@ -45,7 +45,7 @@ describe('the offline model', () => {
     expect(ask('Purple elephants?')).toContain('Nothing said so far is related to your last message.')
   })
 
-  test('sums up when it is asked to, by quoting: user’s words, files, errors, last answer', () => {
+  test('summarises on request, by quoting: user’s words, files, errors, last answer', () => {
     const summary = ask('Please write a summary of the conversation so far.')
     expect(summary).toMatch(/^<summary>\n[^]*\n<\/summary>$/)
     for (const part of [
@@ -91,7 +91,7 @@ describe('the offline model', () => {
     )
   })
 
-  test('gives the form where a form is asked for', () => {
+  test('uses the requested format if there is one', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -112,19 +112,19 @@ describe('the offline model', () => {
     })
   })
 
-  test('is the same every time', () => {
+  test('gives the same answer every time', () => {
     expect(ask('Which port?')).toBe(ask('Which port?'))
     expect(summarizeOffline(CONVERSATION)).toBe(summarizeOffline(CONVERSATION))
   })
 
-  test('does not choke on one endless word', () => {
+  test('copes with one endless word', () => {
     const long = 'x'.repeat(200_000)
     expect(summarizeOffline([{ role: 'user', content: long }])).toContain('x'.repeat(1_000))
     expect(splitSentences(long)).toEqual([`${'x'.repeat(400)}…`])
   })
 })
 
-test('what is asked stands before the note on the mode', () => {
+test('reads the question before the note on the mode', () => {
   const asked = turnSoFar([
     {
       role: 'user',

@@ -38,7 +38,7 @@ const before = fc.constantFrom(
 )
 const end = fc.constantFrom('', '.', '!', ' please', '\n')
 
-test('a wish to have something changed or run is one, however it is put', () => {
+test('a request to change or run something is recognised, however it is phrased', () => {
   fc.assert(
     fc.property(before, polite, order, end, (start, words, wish, stop) => {
       expect(asksForWork(`${start}${words}${wish}${stop}`)).toBe(true)
@@ -55,7 +55,7 @@ test.each([
   'We need a test for this',
   'The parser has to accept tabs too',
   'It is far too slow. The cache ought to be larger',
-])('%j is one, though it orders nothing', (asked) => {
+])('%j is a request for work, although it is no command', (asked) => {
   expect(asksForWork(asked)).toBe(true)
 })
 
@@ -80,11 +80,11 @@ test.each([
   'List the files',
   'Hello!',
   '',
-])('%j is none', (asked) => {
+])('%j is not a request for work', (asked) => {
   expect(asksForWork(asked)).toBe(false)
 })
 
-test('no question that is put to the offline model on four code bases is taken for one', () => {
+test('no question asked of the offline model about the four code bases is mistaken for a request', () => {
   const files = globSync(join(ROOT, 'bench/questions/*.json'))
   const questions = files.flatMap((file): { question: string }[] => JSON.parse(readFileSync(file, 'utf8')))
   expect(questions.length).toBeGreaterThan(400)

@@ -16,7 +16,7 @@ const tracer = createTracer(strategies)
 const report = await replayOne(session, { strategies: tracer.strategies, windows: WINDOWS })
 const traces = await tracer.end(session, WINDOWS)
 
-test('a trace has every request of every strategy and window, and its sums are those of the row', () => {
+test('a trace has every request of every strategy and window, and its sums equal those of the row', () => {
   expect(traces.map(({ strategy, window }) => `${strategy} ${window}`)).toEqual(
     WINDOWS.flatMap((window) => strategies.map(({ name }) => `${name} ${window}`)),
   )
@@ -36,11 +36,11 @@ test('a trace has every request of every strategy and window, and its sums are t
   }
 })
 
-test('listening changes no figure', async () => {
+test('tracing changes no figure', async () => {
   expect(await replayOne(session, { strategies, windows: WINDOWS })).toEqual(report)
 })
 
-test('a boundary is a compaction, messages that are cleared or dropped one by one an edit', () => {
+test('a boundary is a compaction; messages cleared or dropped one by one are an edit', () => {
   const acts = (name: string): string[] => [...new Set(find(name).requests.map(({ act }) => act))].toSorted()
   expect(acts('pi')).toEqual(['compaction', 'none'])
   // When masks do not suffice, rounds go.
@@ -49,7 +49,7 @@ test('a boundary is a compaction, messages that are cleared or dropped one by on
   expect(acts('none')).toEqual(['none'])
 })
 
-test('the most expensive step is the one of which no other costs more, its own calls included', () => {
+test('no step costs more than the most expensive one, including its own calls', () => {
   for (const trace of traces) {
     const mostExpensive = findMostExpensive(trace)
     const dollars = trace.requests.map((request) => request.dollars + request.callDollars)

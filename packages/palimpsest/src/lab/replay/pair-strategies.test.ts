@@ -30,7 +30,7 @@ function session(name: string, strategies: readonly Row[]): SessionReport {
 }
 
 describe('two strategies on the same sessions', () => {
-  test('differ by session: a constant advantage has an interval without width, however sessions differ', () => {
+  test('differ by session: a constant advantage gives an interval of zero width, however much the sessions differ', () => {
     const sessions = [0.2, 0.9, 0.4, 0.7].map((cost, index) =>
       session(`s${index}`, [
         row('ours', [cost, 1 - cost / 2, 1]),
@@ -52,7 +52,7 @@ describe('two strategies on the same sessions', () => {
     }
   })
 
-  test('the interval holds the mean, and is the same every time', () => {
+  test('the interval contains the mean, and is the same every time', () => {
     const sessions = [0.3, -0.1, 0.2, 0.05, -0.02].map((less, index) =>
       session(`s${index}`, [row('ours', [0.5, 0.8, 0.9]), row('theirs', [0.5 + less, 0.8 - less, 0.9])]),
     )
@@ -64,7 +64,7 @@ describe('two strategies on the same sessions', () => {
     expect(pairStrategies(sessions, WINDOW, 'ours')).toEqual([paired])
   })
 
-  test('a session that one of them lacks is left out', () => {
+  test('a session missing from one of them is left out', () => {
     const sessions = [
       session('a', [row('ours', [0.5, 0.8, 0.9])]),
       session('b', [row('ours', [0.5, 0.8, 0.9]), row('theirs', [0.6, 0.8, 0.9])]),

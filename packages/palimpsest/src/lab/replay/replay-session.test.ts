@@ -54,7 +54,7 @@ describe('a session ready to be replayed', () => {
     expect(session.entries.map((entry) => entry.id)).toEqual(['u1', 'a1', 'a2', 'u2', 'interrupted-t1', 'a3'])
   })
 
-  test('answers what the recording left open, before the next request', () => {
+  test('answers the calls that the recording left open before the next request', () => {
     expect(session.entries[4]?.message.content).toEqual([
       { type: 'tool_result', tool_use_id: 't1', content: INTERRUPTED_TEXT, is_error: true },
     ])
@@ -66,7 +66,7 @@ describe('a session ready to be replayed', () => {
     expect(session.steps.map(reportedPrompt)).toEqual([1_100, 1_100])
   })
 
-  test('counts as recorded with another model where one is given', () => {
+  test('counts as if recorded with another model if one is given', () => {
     const other = toReplaySession(recorded, 'name', 'claude-sonnet-4-5')
     expect(other.steps.map((step) => step.model)).toEqual(['claude-sonnet-4-5', 'claude-sonnet-4-5'])
     expect(other.entries.find((entry) => entry.id === 'a3')?.model).toBe('claude-sonnet-4-5')

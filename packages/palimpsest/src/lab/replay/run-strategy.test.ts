@@ -89,7 +89,7 @@ describe.each(BILLED)('on %s, which keeps or drops earlier thinking', (model, na
   const fitted = fitSizes(thinking, factsOf)
 
   test.each(STRATEGIES.filter(({ name }) => names.includes(name)))(
-    '(L1) $name: the bill is the one that the built requests have in the ledger',
+    '(L1) $name: the bill is what the ledger charges for the built requests',
     async (strategy) => {
       const straight = createStraightBiller(fitted)
       const run = { strategy, windowTokens: WINDOW, sizes: fitted, factsOf, bills: true }
@@ -105,7 +105,7 @@ describe.each(BILLED)('on %s, which keeps or drops earlier thinking', (model, na
   )
 })
 
-test('sizes are fitted to what the model saw: thinking of earlier turns only where it is kept', () => {
+test('sizes are fitted to what the model saw: thinking of earlier turns counts only if it is kept', () => {
   for (const model of ['claude-opus-4-5', 'claude-sonnet-4-5', 'claude-haiku-4-5', 'gpt-5.5']) {
     const { keptAcrossTurns } = factsOf(model).thinking
     const script = (reported: readonly number[]): Scripted[] =>
@@ -137,7 +137,7 @@ function usageOf(tokens: number | undefined): Pick<Extract<Scripted, { say?: str
   return tokens === undefined ? {} : { usage: { input_tokens: tokens, output_tokens: 50 } }
 }
 
-test('views are differences that add up to what is sent', async () => {
+test('views are diffs that add up to what is sent', async () => {
   const strategy = STRATEGIES.find(({ name }) => name === 'batch') ?? none
   let messages: unknown[] = []
   const sent: unknown[][] = []

@@ -47,7 +47,7 @@ function behind(summary: string) {
   return tracker.look(settle(view, POLICY), 0)
 }
 
-test('what a strategy wrote and what it repeats in pieces are counted apart', () => {
+test('the text that a strategy wrote and the text it repeats in pieces are counted separately', () => {
   const piece = FILE.slice(2, 8).join('\n')
   const words = 'The file holds values, each computed from its number.\n'
   const { madeRaw, excerptRaw } = behind(`${words}${piece}`)
@@ -56,7 +56,7 @@ test('what a strategy wrote and what it repeats in pieces are counted apart', ()
   expect(madeRaw).toBeGreaterThanOrEqual(estimateText(`${words}${piece}`))
 })
 
-test('single lines that it quotes are its own text', () => {
+test('single lines that it quotes count as its own text', () => {
   const quoted = [FILE[2], 'and further down', FILE[7]].join('\n')
   expect(behind(quoted)).toMatchObject({ excerptRaw: 0 })
 })

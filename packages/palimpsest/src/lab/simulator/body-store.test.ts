@@ -5,7 +5,7 @@ import { cases } from '../../../../../test/kit/cases.ts'
 import { createBodyStore, readBody, storeBody, storedChars } from './body-store.ts'
 
 describe('stored bodies', () => {
-  test('are read back as they were, whatever came between', () => {
+  test('are read back unchanged, whatever was stored in between', () => {
     const piece = fc.oneof(
       fc.string({ maxLength: 8 }),
       fc.string({ unit: ANY_CHARACTER, maxLength: 8 }),
@@ -26,7 +26,7 @@ describe('stored bodies', () => {
     )
   })
 
-  test('take the room of what is new: a hundred requests of one conversation are little more than the last', () => {
+  test('take only the space of new content: a hundred requests of one conversation need little more than the last', () => {
     const store = createBodyStore()
     let messages = 'x'.repeat(100_000)
     let kept = 0
@@ -39,7 +39,7 @@ describe('stored bodies', () => {
     expect(kept).toBeLessThan(messages.length + 5_000)
   })
 
-  test('of two conversations in turn are told apart', () => {
+  test('of two alternating conversations are kept apart', () => {
     const store = createBodyStore()
     const one = 'a'.repeat(10_000)
     const two = 'b'.repeat(10_000)

@@ -78,7 +78,7 @@ describe('usage', () => {
     expect(costs[2]).toBeCloseTo((99_990 * 0.05 + 11 * 0.5 + 4 * 2.5) / 1e6, 12)
   })
 
-  test('under the minimum both counters are 0, without a word: 1,024 on Sonnet 5', () => {
+  test('is 0 in both counters below the minimum, without a warning: 1,024 on Sonnet 5', () => {
     const simulator = create()
     const body = { model: 'claude-sonnet-5', messages: [{ role: 'user', content: [block(1_023, MARK)] }] }
     expect(figures(ask(simulator, body))).toEqual([0, 0, 0, 1_023])
@@ -107,7 +107,7 @@ describe('the look-back', () => {
     ],
   })
 
-  test('a turn of 35 blocks misses a last write at block 15, and one of 34 reads it', () => {
+  test('a turn of 35 blocks misses a last write at block 15, and one of 34 blocks reads it', () => {
     const misses = create()
     ask(misses, turn(15, 15))
     expect(figures(ask(misses, turn(35, 35)))).toEqual([0, 3_500, 0, 0])
@@ -188,7 +188,7 @@ function settle(): Promise<void> {
 describe('who shares a cache', () => {
   const body = { system: [block(2_000)], cache_control: MARK }
 
-  test('one key does, two keys do not, unless they name one workspace', () => {
+  test('requests with one key do, with two keys only if both name one workspace', () => {
     const simulator = create()
     ask(simulator, body, { 'x-api-key': 'a' })
     expect(figures(ask(simulator, body, { 'x-api-key': 'b' }))[0]).toBe(0)
@@ -205,7 +205,7 @@ describe('who shares a cache', () => {
 })
 
 describe('pre-warming', () => {
-  test('with max_tokens 0 nothing is said and everything is written', () => {
+  test('with max_tokens 0 the answer is empty and the whole prompt is written', () => {
     const simulator = create()
     const body = { system: [block(2_000, MARK)] }
     const warm = ask(simulator, { ...body, max_tokens: 0 })
@@ -219,7 +219,7 @@ describe('diagnostics', () => {
   const body = { system: [block(2_000)], cache_control: MARK }
   const reason = (answer: MessagesResponse): unknown => answer.diagnostics?.cache_miss_reason
 
-  test('say what changed since an earlier response', () => {
+  test('report what changed since an earlier response', () => {
     const simulator = create()
     const { id } = ask(simulator, body)
     const diagnostics = { previous_message_id: id }
@@ -256,7 +256,7 @@ describe('explanations in the log', () => {
   })
   const why = (simulator: Simulator): unknown => simulator.requests().at(-1)?.cache_explanation
 
-  test('name an edit right behind what the request before last had', () => {
+  test('name an edit right after the content of the request before last', () => {
     const simulator = create()
     ask(simulator, { system, cache_control: MARK, messages: [first] })
     ask(simulator, asked('Yes.'))
@@ -264,7 +264,7 @@ describe('explanations in the log', () => {
     expect(why(simulator)).toEqual({ kind: 'changed', path: 'messages.1.content.0', lostTokens: 10 })
   })
 
-  test('name a change at the very beginning: tools, system, model', () => {
+  test('name a change at the very start: tools, system, model', () => {
     const simulator = create()
     ask(simulator, asked('Yes.'))
     ask(simulator, { ...asked('Yes.'), system: [block(2_001)] })
@@ -279,7 +279,7 @@ describe('explanations in the log', () => {
     expect(why(simulator)).toMatchObject({ kind: 'changed', path: 'tools.0' })
   })
 
-  test('do not take a fork, or another conversation, for the request before', () => {
+  test('do not mistake a fork, or another conversation, for the previous request', () => {
     const simulator = create()
     ask(simulator, asked('Yes.'))
     const fork = {

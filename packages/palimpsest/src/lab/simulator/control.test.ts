@@ -41,7 +41,7 @@ function post(simulator: Simulator, body: object = BODY): Promise<Response> {
 const step = (text: string, more: object = {}): object => ({ content: [{ type: 'text', text }], ...more })
 
 describe('scripts', () => {
-  test('are taken in order, then the offline model answers', async () => {
+  test('are played in order, then the offline model answers', async () => {
     const simulator = createSimulator()
     const added = await control(simulator, 'script', { steps: [step('one'), step('two', { times: 2 })] })
     expect(added).toEqual({ status: 200, json: { ok: true } })
@@ -49,7 +49,7 @@ describe('scripts', () => {
     expect(say(simulator)).toContain('offline extractive model')
   })
 
-  test('a step with a condition waits for its request and holds nobody up', async () => {
+  test('a step with a condition waits for its request and delays nothing else', async () => {
     const simulator = createSimulator()
     const when = { bodyContains: 'say "please"' }
     await control(simulator, 'script', { steps: [step('polite', { when }), step('one'), step('two')] })
@@ -58,7 +58,7 @@ describe('scripts', () => {
     expect(say(simulator, 'I say "please".')).toBe('two')
   })
 
-  test('a step can be for one source, and styles of a source are that source', async () => {
+  test('a step can apply to one source, and the styles of a source count as that source', async () => {
     const simulator = createSimulator()
     const steps = [
       step('summary', { when: { source: 'compact' } }),
@@ -70,7 +70,7 @@ describe('scripts', () => {
     expect(say(simulator, 'hi', { 'x-palimpsest-source': 'compact' })).toBe('summary')
   })
 
-  test('ids and usage are the simulator’s own', () => {
+  test('ids and usage come from the simulator', () => {
     const simulator = createSimulator({
       script: [
         {
@@ -97,13 +97,13 @@ describe('scripts', () => {
       'steps.0.content.0: a tool_use block needs name and input',
     ],
     [{ steps: [step('x', { delay_ms: -1 })] }, 'steps.0.delay_ms: expected an integer from 0'],
-  ])('%j is not taken', async (body, error) => {
+  ])('%j is refused', async (body, error) => {
     const simulator = createSimulator()
     expect(await control(simulator, 'script', body)).toEqual({ status: 400, json: { error } })
     expect(say(simulator)).toContain('offline')
   })
 
-  test('a delay is waited for on the clock', async () => {
+  test('a delay uses the clock', async () => {
     const simulator = createSimulator({ clock: 'virtual' })
     await control(simulator, 'script', { steps: [step('late', { delay_ms: 500 })] })
     let arrived = false
@@ -126,7 +126,7 @@ describe('faults', () => {
     })
   }
 
-  test('a status is answered in the form of the API, as often as asked', async () => {
+  test('a status is answered in the form of the API, as often as requested', async () => {
     const simulator = createSimulator()
     await fault(simulator, { times: 2, fault: { type: 'status', status: 529 } })
     expect((await post(simulator)).status).toBe(529)
@@ -191,7 +191,7 @@ describe('faults', () => {
     },
   )
 
-  test('prompt_too_long without a format says the request’s own numbers', async () => {
+  test('prompt_too_long without a format reports the request’s own numbers', async () => {
     const simulator = createSimulator({ tokens: 'characters' })
     await fault(simulator, { fault: { type: 'prompt_too_long' } })
     expect(await (await post(simulator)).json()).toMatchObject({
@@ -199,7 +199,7 @@ describe('faults', () => {
     })
   })
 
-  test('prompt_too_long for a request that breaks a rule answers with the rule: it has no numbers of its own', async () => {
+  test('prompt_too_long for a request that breaks a rule returns that rule’s error: it has no numbers of its own', async () => {
     const simulator = createSimulator()
     await fault(simulator, { fault: { type: 'prompt_too_long' } })
     const response = await post(simulator, { ...BODY, max_tokens: -1 })
@@ -208,7 +208,7 @@ describe('faults', () => {
     })
   })
 
-  test('the log has the error that was answered, word for word, whatever the fault', async () => {
+  test('the log has the exact error that was returned, whatever the fault', async () => {
     const faults: readonly Fault[] = [
       { type: 'prompt_too_long' },
       ...OVERFLOW_FORMATS.map(({ name }) => ({ type: 'prompt_too_long', format: name }) as const),
@@ -229,7 +229,7 @@ describe('faults', () => {
     }
   })
 
-  test('the log names the fault of an answer that began well, and no error that was never sent', async () => {
+  test('the log names the fault of an answer that began normally, and no error that was never sent', async () => {
     const late: Fault = { type: 'status', status: 500, after_events: 1_000 }
     for (const one of [{ type: 'garbage' }, { type: 'disconnect', after_bytes: 10 }, late] as const) {
       const simulator = createSimulator()
@@ -242,7 +242,7 @@ describe('faults', () => {
     }
   })
 
-  test('a connection closes after so many bytes', async () => {
+  test('a connection closes after the given number of bytes', async () => {
     const simulator = createSimulator()
     await fault(simulator, { fault: { type: 'disconnect', after_bytes: 10 } })
     const { body } = await post(simulator)
@@ -251,7 +251,7 @@ describe('faults', () => {
     await expect(reader?.read()).rejects.toThrow('closed the connection')
   })
 
-  test('a stall and a slow answer wait on the clock', async () => {
+  test('a stall and a slow answer use the clock', async () => {
     for (const slow of [
       { type: 'stall', ms: 1_000 },
       { type: 'slow', ms_per_token: 10 },
@@ -272,7 +272,7 @@ describe('faults', () => {
     }
   })
 
-  test('garbage is no JSON, and in a stream no event', async () => {
+  test('garbage is not JSON, and in a stream not an event', async () => {
     const simulator = createSimulator()
     await fault(simulator, { times: 2, fault: { type: 'garbage' } })
     await expect((await post(simulator)).json()).rejects.toThrow('not valid JSON')
@@ -281,7 +281,7 @@ describe('faults', () => {
     expect(text).not.toContain('message_stop')
   })
 
-  test('an error in mid-stream comes after so many events', async () => {
+  test('an error in mid-stream comes after the given number of events', async () => {
     const simulator = createSimulator()
     await fault(simulator, { fault: { type: 'status', status: 529, after_events: 2 } })
     const response = await post(simulator, { ...BODY, stream: true })
@@ -319,13 +319,13 @@ describe('faults', () => {
       { faults: [{ match: { nth: 0 }, fault: { type: 'garbage' } }] },
       'faults.0.match.nth: expected an integer from 1',
     ],
-  ])('%j is not taken', async (body, error) => {
+  ])('%j is refused', async (body, error) => {
     expect(await control(createSimulator(), 'faults', body)).toEqual({ status: 400, json: { error } })
   })
 })
 
 describe('clock, stats and reset', () => {
-  test('a virtual clock is advanced, a real one is not', async () => {
+  test('a virtual clock can be advanced, a real one cannot', async () => {
     const virtual = createSimulator({ clock: 'virtual' })
     expect(await control(virtual, 'clock', { advance_ms: 1_500 })).toEqual({
       status: 200,
@@ -337,7 +337,7 @@ describe('clock, stats and reset', () => {
     expect(await control(createSimulator(), 'clock', { advance_ms: 1 })).toMatchObject({ status: 400 })
   })
 
-  test('stats add up tokens, dollars, hits and refusals', async () => {
+  test('stats sum up tokens, dollars, hits and refusals', async () => {
     const simulator = createSimulator({
       clock: 'virtual',
       tokens: 'characters',
@@ -379,7 +379,7 @@ describe('clock, stats and reset', () => {
     expect(before.status).toBe(200)
   })
 
-  test('an unknown call is told so', async () => {
+  test('an unknown call gets an error', async () => {
     expect(await control(createSimulator(), 'nothing')).toEqual({
       status: 404,
       json: { error: 'no such call: GET /_sim/nothing' },

@@ -24,7 +24,7 @@ describe('routes', () => {
     ['/v1/messages?beta=true', OLDER],
     ['/v1/messages', NEWER],
     ['/v1/messages/', NEWER],
-  ])('POST %s is answered to either generation of clients', async (path, headers) => {
+  ])('POST %s is answered for both generations of clients', async (path, headers) => {
     const response = await post(createSimulator(), path, BODY, headers)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json')
@@ -46,7 +46,7 @@ describe('routes', () => {
     expect(await response.json()).toEqual({ input_tokens: 2 })
   })
 
-  test('a prompt over the window is refused with its own size, and can still be counted', async () => {
+  test('a prompt over the window is refused with its own size, but can still be counted', async () => {
     const simulator = createSimulator()
     const long = {
       ...BODY,
@@ -71,7 +71,7 @@ describe('routes', () => {
     expect((await call(createSimulator(), 'HEAD', '/api/hello')).status).toBe(200)
   })
 
-  test('anything else is not found, in the form of the API (http.route)', async () => {
+  test('any other path is not found, in the form of the API (http.route)', async () => {
     const response = await call(createSimulator(), 'GET', '/v1/elsewhere')
     expect(response.status).toBe(404)
     expect(await response.json()).toEqual({
@@ -112,13 +112,13 @@ describe('models', () => {
     expect(all.data.every(({ id }) => id.startsWith('claude-'))).toBe(true)
   })
 
-  test('an id that is not encoded well is no model', async () => {
+  test('a badly encoded id is not a model', async () => {
     const response = await call(createSimulator(), 'GET', '/v1/models/%ff')
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ error: { message: 'model: %ff' } })
   })
 
-  test('say their windows and what they can do', async () => {
+  test('report their windows and capabilities', async () => {
     const response = await call(createSimulator(), 'GET', '/v1/models/claude-opus-5-5')
     expect(await response.json()).toMatchObject({
       id: 'claude-opus-5-5',
@@ -134,7 +134,7 @@ describe('models', () => {
     })
   })
 
-  test('can be struck by a fault', async () => {
+  test('can be hit by a fault', async () => {
     const simulator = createSimulator({
       faults: [{ match: { path: '/v1/models' }, fault: { type: 'status', status: 503 } }],
     })
@@ -146,7 +146,7 @@ describe('models', () => {
     expect((await call(simulator, 'POST', '/v1/messages')).status).toBe(529)
   })
 
-  test('are given to those with a key, and only if they exist', async () => {
+  test('are returned only to those with a key, and only if they exist', async () => {
     const simulator = createSimulator()
     expect((await call(simulator, 'GET', '/v1/models/claude-nobody')).status).toBe(404)
     expect((await call(simulator, 'GET', '/v1/models', { headers: {} })).status).toBe(401)
@@ -154,7 +154,7 @@ describe('models', () => {
 })
 
 describe('the log', () => {
-  test('holds what was sent, what came of it, and no secret', async () => {
+  test('contains what was sent and its outcome, and no secret', async () => {
     const simulator = createSimulator({ clock: { kind: 'virtual', start: Date.UTC(2026, 10, 15) } })
     await post(simulator, '/v1/messages', BODY)
     await post(simulator, '/v1/messages', { ...BODY, max_tokens: -1 }, NEWER)
@@ -217,7 +217,7 @@ describe('the log', () => {
     ])
   })
 
-  test('drops the oldest bodies over its bound, and nothing else', async () => {
+  test('drops the oldest bodies above its bound, and nothing else', async () => {
     const simulator = createSimulator({ logCharsMax: 3_000 })
     for (const letter of 'abcde') {
       const messages = [{ role: 'user', content: letter.repeat(900) }]
@@ -228,7 +228,7 @@ describe('the log', () => {
     expect(simulator.stats().requests).toBe(5)
   })
 
-  test('gives a body that is no JSON as a string', async () => {
+  test('returns a body that is not JSON as a string', async () => {
     const simulator = createSimulator()
     await call(simulator, 'POST', '/v1/messages', { body: '{oops' })
     const log = (await (await call(simulator, 'GET', '/_sim/requests')).json()) as { body: unknown }[]

@@ -186,7 +186,7 @@ function requestOf(messages: readonly WireMessage[]): object {
 }
 
 describe('any conversation', () => {
-  test('(L1) is accepted as it came, and every usage adds up to the input', () => {
+  test('(L1) is accepted unchanged, and every usage adds up to the input', () => {
     fc.assert(
       fc.property(fc.array(arbitraryReply, { minLength: 1, maxLength: 8 }), (replies) => {
         const simulator = createSimulator({ clock: 'virtual' })
@@ -202,7 +202,7 @@ describe('any conversation', () => {
     )
   })
 
-  test('is refused at the first thinking behind a change, and at none before it', () => {
+  test('is refused at the first thinking after a change, and at none before it', () => {
     fc.assert(
       fc.property(fc.array(arbitraryReply, { minLength: 2, maxLength: 6 }), fc.nat(), (replies, pick) => {
         const simulator = createSimulator({ clock: 'virtual' })

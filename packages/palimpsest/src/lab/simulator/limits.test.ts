@@ -25,12 +25,12 @@ const TEN = { type: 'text', text: '0123456789' } as const
 const CALL = { type: 'tool_use', name: 'read', input: { path: 'a' } } as const
 
 describe('where an answer ends', () => {
-  test('by itself, or for a tool', () => {
+  test('by itself, or at a tool call', () => {
     expect(answer([TEN], {})).toMatchObject({ stop_reason: 'end_turn', usage: { output_tokens: 10 } })
     expect(answer([TEN, CALL], {})).toMatchObject({ stop_reason: 'tool_use' })
   })
 
-  test('at max_tokens: text is cut, a call loses its input, thinking that does not fit is gone', () => {
+  test('at max_tokens: text is cut, a call loses its input, thinking that does not fit is dropped', () => {
     expect(answer([TEN], { max_tokens: 4 })).toMatchObject({
       stop_reason: 'max_tokens',
       content: [{ type: 'text', text: '0123' }],
@@ -49,7 +49,7 @@ describe('where an answer ends', () => {
     })
   })
 
-  test('at a stop sequence, the first that comes', () => {
+  test('at the first stop sequence', () => {
     expect(answer([TEN, CALL], { stop_sequences: ['8', '56'] })).toMatchObject({
       stop_reason: 'stop_sequence',
       stop_sequence: '56',
@@ -57,7 +57,7 @@ describe('where an answer ends', () => {
     })
   })
 
-  test('at the window, where the model accepts more than fits', () => {
+  test('at the window, if the model accepts more than fits', () => {
     const opus = findModelFacts('claude-opus-5-5') as ModelFacts
     const models = [{ ...opus, id: 'claude-small', contextWindow: 20 }]
     const body = { model: 'claude-small', messages: [{ role: 'user', content: 'x'.repeat(13) }] }
@@ -79,7 +79,7 @@ describe('thinking in an answer', () => {
   const THOUGHT = { type: 'thinking', thinking: 'hm' } as const
   const kinds = ({ content }: MessagesResponse): string[] => content.map(({ type }) => type)
 
-  test('is there where it is on, or cannot be off', () => {
+  test('is present if it is on, or cannot be turned off', () => {
     expect(kinds(answer([THOUGHT, TEN], {}))).toEqual(['thinking', 'text'])
     expect(kinds(answer([THOUGHT, TEN], { model: 'claude-opus-5' }))).toEqual(['text'])
     expect(kinds(answer([THOUGHT, TEN], { model: 'claude-opus-5', thinking: { type: 'disabled' } }))).toEqual(
@@ -90,7 +90,7 @@ describe('thinking in an answer', () => {
     expect(on.usage.output_tokens_details).toEqual({ thinking_tokens: 2 })
   })
 
-  test('can be hidden, and is signed all the same', () => {
+  test('can be hidden, and is signed anyway', () => {
     const hidden = answer([THOUGHT, TEN], { thinking: { type: 'adaptive', display: 'omitted' } })
     expect(hidden.content[0]).toEqual({
       type: 'thinking',

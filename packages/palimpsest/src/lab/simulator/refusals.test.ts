@@ -72,17 +72,17 @@ describe('refusals', () => {
   const switched = CASES.filter(({ acceptedUnder }) => acceptedUnder)
   test.each(
     switched.map((refusal) => [refusal.rule, JSON.stringify(refusal.acceptedUnder), refusal] as const),
-  )('%s: the same request is answered under %s', async (_rule, _under, refusal) => {
+  )('%s: the same request is accepted under %s', async (_rule, _under, refusal) => {
     const response = await send(refusal, refusal.acceptedUnder)
     expect(await response.json()).toMatchObject({ type: 'message' })
   })
 
-  test('every rule has a case here or a test of its own', () => {
+  test('every rule has a case here or a separate test', () => {
     const covered = new Set([...CASES.map(({ rule }) => rule), ...ELSEWHERE])
     expect(Object.keys(RULES).toSorted()).toEqual([...covered].toSorted())
   })
 
-  test('every rule that hangs on a switch is tested both ways', () => {
+  test('every rule that depends on a switch is tested both ways', () => {
     const known: RuleSet = RULES
     const hanging = Object.keys(RULES).filter((id) => known[id]?.switch !== undefined)
     const both = new Set(switched.map(({ rule }): string => rule))

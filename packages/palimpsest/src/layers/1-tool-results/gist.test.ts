@@ -7,7 +7,7 @@ const result = { type: 'tool_result', tool_use_id: 't1' } as const
 const GREEN = `${'building\n'.repeat(500)}Tests  4 passed\nDuration 1s\nDone.\n`
 const RED = `${'ok\n'.repeat(300)}--- FAIL: TestLogin\n    login_test.go:3: got 3\nFAIL\tpkg/login\n${'ok\n'.repeat(300)}`
 
-test('a result came to what its end says, or to what tells of a failure, wherever that stands', () => {
+test('the gist of a result is its end, or the lines that report a failure, wherever they are', () => {
   expect(gistOf(result, GREEN)).toEqual({ what: 'end', text: 'Tests  4 passed\nDuration 1s\nDone.' })
   expect(gistOf(result, RED)).toEqual({
     what: 'failure',
@@ -18,11 +18,11 @@ test('a result came to what its end says, or to what tells of a failure, whereve
   )
 })
 
-test('one line as long as a book is cut', () => {
+test('one very long line is cut', () => {
   expect(gistOf(result, 'x'.repeat(9_000)).text).toBe('x'.repeat(600))
 })
 
-test('where there is no room for the beginning, what it came to stays', () => {
+test('if there is no room for the beginning, the gist stays', () => {
   const stored = { path: '/results/t1.txt', text: RED, previewBytes: 100, gist: gistOf(result, RED) }
   const block = { ...result, ...JSON.parse(storedStandIn(result, stored)) }
   const short = { ...result, ...JSON.parse(withoutPreview(block) ?? '{}') }
@@ -39,7 +39,7 @@ test('where there is no room for the beginning, what it came to stays', () => {
   expect(withoutPreview(short)).toBeUndefined()
 })
 
-test('where the beginning has it, it is not said twice, and stays when the beginning goes', () => {
+test('a gist that the beginning contains is not repeated, and stays when the beginning is dropped', () => {
   const text = `Exit code 1\nerror: one\nb\nc\n${'d\n'.repeat(500)}`
   const stored = { path: '/results/t1.txt', text, previewBytes: 100, gist: gistOf(result, text) }
   const standIn = storedStandIn(result, stored)

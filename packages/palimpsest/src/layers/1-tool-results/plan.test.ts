@@ -8,7 +8,7 @@ import { storagePolicy } from './policy.ts'
 
 const policy = { ...storagePolicy(1), answerCharsMax: 10_000, previewBytes: 100 }
 
-test('results of one answer share a room: the largest go, and those of tools that bound themselves neither go nor count', () => {
+test('results of one answer share their room: the largest are stored, and those of tools with their own bounds neither move nor count', () => {
   const view = viewOf(answered({ Read: 30_000, Bash: 6_000, Grep: 3_000 }))
   expect(planShare(view, policy, (tool) => tool === 'Read')).toEqual([])
   expect(planShare(view, policy, () => false).map(({ result }) => result.tool_use_id)).toEqual(['Read'])
@@ -17,7 +17,7 @@ test('results of one answer share a room: the largest go, and those of tools tha
   expect(plans.map(({ result }) => result.tool_use_id)).toEqual(['Bash'])
 })
 
-test('every size is that of the window: in 16,000 tokens of 200,000 a preview has 160 bytes', () => {
+test('all sizes scale with the window: in 16,000 tokens instead of 200,000 a preview has 160 bytes', () => {
   expect(storagePolicy(0.08)).toEqual({ resultCharsMax: 4_000, answerCharsMax: 16_000, previewBytes: 160 })
 })
 

@@ -17,7 +17,7 @@ describe('a digest', () => {
     expect(digest(text, everything)).toBe('const maxRetries = 5\nsee src/queue/worker.ts')
   })
 
-  test('leaves out what was known before', () => {
+  test('leaves out what was already known', () => {
     const text = 'const maxRetries = 5\nsee src/queue/worker.ts'
     expect(digest(text, (identifier) => identifier !== 'maxRetries')).toBe('see src/queue/worker.ts')
     expect(digest(text, () => false)).toBe('')
@@ -27,7 +27,7 @@ describe('a digest', () => {
     expect(digest('loadUser(user_id, roleName)', everything)).toBe('loadUser(user_id, roleName)')
   })
 
-  test('gives the most specific the first claim on the room', () => {
+  test('gives the most specific identifiers priority for the room', () => {
     const symbols = Array.from({ length: 40 }, (_, i) => `a line about someName${i}Here`)
     const text = [...symbols, 'failed with TS2345'].join('\n')
     expect(digest(text, everything, 100)).toContain('failed with TS2345')
@@ -55,11 +55,11 @@ describe('a digest', () => {
     )
   })
 
-  test('has room for what the specification says', () => {
+  test('has as much room as the specification says', () => {
     expect(DIGEST_CHARS_MAX).toBe(1_200)
   })
 })
 
-test('identifiers are named once each', () => {
+test('identifiers are listed once each', () => {
   expect(identifiersOf('loadUser calls loadUser in src/a/b.ts')).toEqual(['src/a/b.ts', 'loadUser'])
 })

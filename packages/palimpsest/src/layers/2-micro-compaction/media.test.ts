@@ -7,11 +7,11 @@ import { planMedia, REQUEST_BYTES_MAX } from './media.ts'
 
 const IMAGE_BYTES = 1024 * 1024
 
-test('up to 80% of the limit of bytes all media stay', () => {
+test('all media stay up to 80% of the byte limit', () => {
   expect(planMedia(shown(10), 0.8 * REQUEST_BYTES_MAX)).toBeUndefined()
 })
 
-test('over it the oldest become markers until there is room for more, so that not every further image costs an edit', () => {
+test('above it the oldest become markers until there is spare room, so that not every further image costs an edit', () => {
   const plan = planMedia(shown(10), 0.8 * REQUEST_BYTES_MAX + 1)
   // From 80% of 32 MB down to 60%.
   expect(plan?.replace.map(({ at }) => at.entry)).toEqual(['u0', 'u1', 'u2', 'u3', 'u4', 'u5', 'u6'])

@@ -26,7 +26,7 @@ test.each([
   if (plan) expect(plan.cause).toBe('cold')
 })
 
-test('without a main source nothing is cleared, however long it was idle', () => {
+test('nothing is cleared without a main source, however long it was idle', () => {
   const view = rounds(20)
   expect(
     planClearing(view, { ...situation(view), ...idle('5m', 600), isMain: false }, noTail),
@@ -58,7 +58,7 @@ test('(C1) planning again right after clearing plans nothing', () => {
   expect(planClearing(cleared, { ...situation(cleared), ...idle('1h', 61) }, noTail)).toBeUndefined()
 })
 
-test('results are cleared once in a pause, however long it gets: after the next answer there is another pause', () => {
+test('results are cleared once per pause, however long it gets; a new pause starts after the next answer', () => {
   const view = rounds(20)
   const plan = planClearing(view, { ...situation(view), ...idle('5m', 6) }, noTail)
   const edit = plan && clearingEdit(view, plan, (raw) => raw, noTail)
@@ -74,7 +74,7 @@ test('results are cleared once in a pause, however long it gets: after the next 
   expect(after([...cleared, answer, said('w', 'more')])?.cause).toBe('cold')
 })
 
-test('what says how a command failed is not cleared until it runs well', () => {
+test('the failure of a command is not cleared until the command succeeds', () => {
   const red = (n: number) => ran(n, `FAIL login.test.ts\n${'at line\n'.repeat(300)}`)
   const green = (n: number) => ran(n, `PASS\n${'at line\n'.repeat(300)}`)
   const cleared = (...entries: Entry[]): readonly string[] => {
@@ -90,7 +90,7 @@ test('what says how a command failed is not cleared until it runs well', () => {
   ])
 })
 
-test('a result is not cleared while an older one that it contradicts says something; the older one goes without a digest', () => {
+test('a result is not cleared while an older one that it contradicts is in view; if the older one is cleared, it gets no digest', () => {
   const long = (first: string): string => `${first} in /src/${first}Name.ts\n${'and so on\n'.repeat(300)}`
   const edit = (...entries: Entry[]) => {
     const view = viewOf([said('u', 'go'), ...entries, ...round(8, 'Read'), ...round(9, 'Read')])
@@ -110,7 +110,7 @@ test('a result is not cleared while an older one that it contradicts says someth
   ])
 })
 
-test('errors, pinned results, questions to the user and what the model has not seen yet are never cleared', () => {
+test('errors, pinned results, questions to the user and anything the model has not seen yet are never cleared', () => {
   const entries: Entry[] = [
     said('u', 'go'),
     ...round(0, 'Read'),
@@ -125,7 +125,7 @@ test('errors, pinned results, questions to the user and what the model has not s
   expect(plan?.results.map(({ result }) => result.tool_use_id)).toEqual(['t0'])
 })
 
-test('what instruction files and the index of memories say is never cleared', () => {
+test('instruction files and the index of memories are never cleared', () => {
   const reading = (i: number, path: string): Entry[] =>
     round(i, 'Read').map((entry) =>
       entry.kind === 'message' && entry.origin === 'model'
@@ -161,7 +161,7 @@ test('(C2) a batch that spares a compaction is planned when the window is full, 
   expect(plan?.numbers.freedTokens).toBeGreaterThan(0.5 * size)
 })
 
-test('it spares a compaction only where it costs no more than one: not beside a summary that is at hand, nor one that leaves far less', () => {
+test('it spares a compaction only if it costs no more than one: not if a summary is at hand, or if a summary leaves far less', () => {
   const view = rounds(40)
   const { sizeTokens } = situation(view)
   const full = {
@@ -186,7 +186,7 @@ test('the newest part of the window keeps its results', () => {
   expect(tail).toBeGreaterThanOrEqual(0.3 * sizeTokens)
 })
 
-test('what pays is judged with the price of fetching again, and only until the window would be full anyway', () => {
+test('a saving is judged with the price of fetching again, and only until the window would be full anyway', () => {
   const view = rounds(60)
   const { sizeTokens } = situation(view)
   const far = { warning: 1e9, error: 1e9, auto: sizeTokens * 100, blocking: 1e9 }
@@ -206,13 +206,13 @@ test('what pays is judged with the price of fetching again, and only until the w
   expect(soon?.numbers.gainDollars ?? 0).toBeLessThan(plan?.numbers.gainDollars ?? 0)
 })
 
-test('in a running tool loop of a model that binds thinking only a full window forces an edit', () => {
+test('in a running tool loop of a model that binds thinking, only a full window forces an edit', () => {
   const view = rounds(60)
   const moment = { ...situation(view), ...idle('5m', 600), loses: true }
   expect(planClearing(view, moment, { ...noTail, refetchShare: 0 })).toBeUndefined()
 })
 
-test('a stand-in names the call, the size, and what only this result had said', () => {
+test('a stand-in names the call, the size, and what only this result contained', () => {
   const view = viewOf([
     said('u', 'look at knownThing'),
     ...round(0, 'Read', {}, 'const newThing = knownThing(4711)\n' + 'x'.repeat(4_000)),
@@ -236,7 +236,7 @@ test('no compaction counts as spared by clearing early: clearing when the window
   expect(planClearing(view, moment, { ...noTail, refetchShare: 0, keepNewest: 20 })).toBeUndefined()
 })
 
-test('what earlier edits took out counts as growth: what is freed counts until the window is full', () => {
+test('what earlier edits removed counts as growth: freed tokens count until the window is full', () => {
   const view = rounds(40)
   const { sizeTokens } = situation(view)
   const moment = {
@@ -261,7 +261,7 @@ test('what earlier edits took out counts as growth: what is freed counts until t
   expect(planClearing(undone, { ...situation(undone), ...moment }, lean)).toEqual(first)
 })
 
-test('behind an edit that is made anyway results are cleared for nothing, before it they stay', () => {
+test('clearing is free after an edit that is made anyway; results before it stay', () => {
   const view = rounds(40)
   expect(planClearing(view, situation(view), thrifty)).toBeUndefined()
   const plan = planClearing(view, { ...situation(view), brokenFrom: 21 }, thrifty)

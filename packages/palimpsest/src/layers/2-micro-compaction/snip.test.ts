@@ -8,18 +8,18 @@ import type { Block, WireMessage } from '../../wire/message.ts'
 import { clearableResults } from './results-in-view.ts'
 import { planSnip, type SnipPlan } from './snip.ts'
 
-test('a round goes when each of its calls was made again later', () => {
+test('a round is removed if each of its calls was repeated later', () => {
   expect(snipped([read(0), search(1), read(2), search(3)], ['/a', 'x', '/b', 'x'])).toEqual(['a1', 'x1'])
 })
 
-test('a part of a file goes when the whole of it was read later, the whole does not go for a part', () => {
+test('a partial read is removed if the whole file was read later, but a whole read is not removed for a partial one', () => {
   const part = { offset: 10, limit: 5 }
   expect(snipped([read(0, part), read(1)], ['/a', '/a'])).toEqual(['a0', 'x0'])
   expect(snipped([read(0), read(1, part)], ['/a', '/a'])).toEqual([])
   expect(snipped([read(0, part), read(1, { offset: 90 })], ['/a', '/a'])).toEqual([])
 })
 
-test('what failed later, or showed only the first page of a long file, supersedes nothing', () => {
+test('a later call that failed, or showed only the first page of a long file, supersedes nothing', () => {
   expect(snipped([read(0), read(1, {}, { is_error: true })], ['/a', '/a'])).toEqual([])
   const page = { content: Array.from({ length: 2_000 }, (_, i) => `${i}`).join('\n') }
   expect(snipped([read(0, { offset: 3_000 }), read(1, {}, page)], ['/a', '/a'])).toEqual([])
@@ -32,14 +32,14 @@ test('errors and rounds outside the range stay', () => {
   expect(snipped([read(0), read(1), read(2)], ['/a', '/a', '/a'], { from: 3 })).toEqual(['a1', 'x1'])
 })
 
-test('the thinking of a running tool loop is never touched, that of an earlier turn goes with its round', () => {
+test('thinking in a running tool loop is never touched; thinking of an earlier turn is removed with its round', () => {
   const thinks = { thinks: true }
   expect(snipped([read(0, {}, thinks), read(1)], ['/a', '/a'], { ends: false })).toEqual([])
   expect(snipped([read(0), read(1)], ['/a', '/a'], { ends: false })).toEqual(['a0', 'x0'])
   expect(snipped([read(0, {}, thinks), read(1)], ['/a', '/a'])).toEqual(['a0', 'x0'])
 })
 
-test('a view that grows and is edited gives at every step what the same view made anew gives', () => {
+test('at every step, a view that grows and is edited gives the same result as one built from scratch', () => {
   const stub = [JSON.stringify({ type: 'tool_result', tool_use_id: 't1', content: 'gone' })]
   const base = { parent: null, at: 0, kind: 'edit', cause: 'batch', freedTokens: 0 } as const
   const pin = { parent: null, at: 0, kind: 'pin', target: { entry: 'x1', index: 0 } } as const

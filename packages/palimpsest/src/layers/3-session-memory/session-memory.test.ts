@@ -9,14 +9,14 @@ import { notesPrompt, readNotes } from './prompt.ts'
 import { isBare, SECTIONS, TEMPLATE, withoutTemplate } from './template.ts'
 
 describe('the template', () => {
-  test('has ten sections and is bare until somebody writes', () => {
+  test('has ten sections and is empty until somebody writes', () => {
     expect(SECTIONS).toHaveLength(10)
     expect(splitSections(TEMPLATE)).toHaveLength(10)
     expect(isBare(TEMPLATE, TEMPLATE)).toBe(true)
     expect(isBare(`${TEMPLATE}\n- something`, TEMPLATE)).toBe(false)
   })
 
-  test('takes what is computed under its headings, and leaves the rest alone', () => {
+  test('takes computed facts under its headings, and leaves the rest alone', () => {
     const facts = { ...NO_FACTS, commands: [{ command: 'npm test', exit: 1, failed: true }] }
     const notes = computedNotes(facts, TEMPLATE)
     expect(notes).toContain('- `npm test` → exit 1')
@@ -27,7 +27,7 @@ describe('the template', () => {
   })
 })
 
-test('a file that was changed is never pushed out by files that were read since', () => {
+test('a changed file is never pushed out by files that were read later', () => {
   const read = Array.from({ length: 200 }, (_, i) => ({
     path: `/src/read-${i}.ts`,
     operation: 'read' as const,
@@ -39,14 +39,14 @@ test('a file that was changed is never pushed out by files that were read since'
 })
 
 describe('as a summary', () => {
-  test('has no lines of the template, and no headings with nothing under them', () => {
+  test('notes have no lines of the template, and no empty sections', () => {
     const notes = TEMPLATE.replace('# Current state\n', '# Current state\nHalf done.\n')
     expect(withoutTemplate(notes, TEMPLATE)).toBe('# Current state\nHalf done.')
     expect(withoutTemplate(TEMPLATE, TEMPLATE)).toBe('')
     expect(withoutTemplate('# Mine\nwords', TEMPLATE)).toBe('# Mine\nwords')
   })
 
-  test('a long section is cut at a line end, its heading stays, and where the whole is stands there', () => {
+  test('a long section is cut at a line end, with its heading and a note on where the rest is', () => {
     const notes = `# Worklog\n${'a line of the log\n'.repeat(2_000)}# Learnings\nshort`
     const cut = cutSections(notes, 1, '/notes.md')
     expect(cut).toContain('# Worklog\na line of the log')
@@ -55,24 +55,24 @@ describe('as a summary', () => {
     expect(cut.length).toBeLessThan(9_000)
   })
 
-  test('a heading inside a fence is text', () => {
+  test('a heading inside a code fence is text', () => {
     expect(splitSections('# A\n```\n# not one\n```\n# B')).toHaveLength(2)
   })
 })
 
 describe('the request', () => {
-  test('reminds of sections that grew too long, sharper for the whole', () => {
+  test('points out sections that grew too long, more urgently if the whole is too long', () => {
     const long = `# Worklog\n${'x'.repeat(60_000)}`
     expect(notesPrompt({ template: TEMPLATE, notes: '', scale: 1 })).not.toContain('condense')
     expect(notesPrompt({ template: TEMPLATE, notes: long, scale: 1 })).toContain('condense them: Worklog')
     expect(notesPrompt({ template: TEMPLATE, notes: long, scale: 1 })).toContain('Condense them now')
   })
 
-  test('may be the user’s own', () => {
+  test('can be replaced by the user', () => {
     expect(notesPrompt({ template: '# T', notes: '', scale: 1, custom: 'Mine: {{notes}}' })).toBe('Mine: # T')
   })
 
-  test('an answer is read with its tags, without them, and not at all where it is something else', () => {
+  test('an answer is read with or without its tags, but not if it is something else', () => {
     expect(readNotes('Here:\n<notes>\n# A\nx\n</notes>')).toBe('# A\nx')
     expect(readNotes('# A\nx')).toBe('# A\nx')
     expect(readNotes('I cannot do that.')).toBeUndefined()
@@ -99,7 +99,7 @@ describe('when they are due', () => {
   })
   const plain = viewOf([said('m0', 'user', 'hello'), said('m1', 'assistant', 'hi')])
 
-  test('sparingly: once at the warning threshold, then at a turn’s end after growth', () => {
+  test('sparingly: once at the warning threshold, then after growth at the end of a turn', () => {
     expect(notesDue(plain, moment({}))).toBeUndefined()
     expect(notesDue(plain, moment({ sizeTokens: 100_000 }))).toBeDefined()
     const noted = viewOf([
@@ -121,7 +121,7 @@ describe('when they are due', () => {
     expect(notesDue(plain, moment({ eager: true, rawBefore: [0, 100, 200] }))).toBeUndefined()
   })
 
-  test('notes that name nothing in view count as none', () => {
+  test('notes that refer to nothing in view do not count', () => {
     const lost = viewOf([
       said('m0', 'user', 'hello'),
       { kind: 'notes', id: 'n', parent: 'm0', at: 0, upTo: 'gone', text: '# A\nx' },
@@ -130,7 +130,7 @@ describe('when they are due', () => {
   })
 })
 
-test('notes far over their limits are shown in part to be condensed, so that a request for new ones stays small', () => {
+test('notes far over their limits are shown in part and with a request to condense them, so the prompt stays small', () => {
   const line = 'a line of notes that says what was done and why it was done\n'
   const notes = `# Worklog\n_Step by step._\n${line.repeat(2_000)}`
   const prompt = notesPrompt({ template: TEMPLATE, notes, scale: 0.3 })

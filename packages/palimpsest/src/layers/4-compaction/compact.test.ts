@@ -14,7 +14,7 @@ import type { CompactionCause } from './when/decide.ts'
 const LINES = 120
 const THINKING = { model: '', bindsPrefix: false, readsFrom: [] }
 
-test('what stays as a copy is what stood in view: a stand-in stands in its place again', async () => {
+test('a copy keeps what was in view: a stand-in is still a stand-in', async () => {
   const entries = said([{ user: 'go' }, read('a'), read('b'), ...ran(20)])
   const standIn = JSON.stringify({ type: 'tool_result', tool_use_id: 't2', content: 'cleared: gone' })
   const edit: Entry = {
@@ -42,7 +42,7 @@ test('what stays as a copy is what stood in view: a stand-in stands in its place
   expect(shown?.blocks[0]?.original).toBe(false)
 })
 
-test('compacted again and again, copies name the first original and quoted lines go on', async () => {
+test('after repeated compactions, copies name the first original and quoted lines are kept', async () => {
   let view = viewOf(said([{ user: 'go' }, read('a'), ...ran(8)]))
   let first = 100
   for (let i = 0; i < 4; i++) {
@@ -56,11 +56,11 @@ test('compacted again and again, copies name the first original and quoted lines
   expect(textOf(view)).toContain('export function a_7(')
 })
 
-test('before anything was answered, nothing is compacted', async () => {
+test('nothing is compacted before the first answer', async () => {
   expect(await outcome(viewOf(said([{ user: 'go' }])))).toMatchObject({ kind: 'refused' })
 })
 
-test('where what stays leaves next to no room, a summary still says what must not be forgotten', async () => {
+test('even if what is kept leaves almost no room, a summary has the essential facts', async () => {
   const failed = { call: 'Bash', input: { command: 'make' }, result: 'error: no rule for x', error: true }
   const large = { call: 'Bash', input: { command: 'cat log' }, result: 'entry of a log\n'.repeat(800) }
   const view = viewOf(said([{ user: 'Fix the build.' }, failed, ...ran(8), large]))
@@ -70,7 +70,7 @@ test('where what stays leaves next to no room, a summary still says what must no
   expect(text).not.toContain('printed 7')
 })
 
-test('whoever asks in a full window is not told that there is nothing to gain, however little may stay', async () => {
+test('a compaction that the user asks for in a full window is not refused for too little gain, however little room there is', async () => {
   const large = { call: 'Bash', input: { command: 'cat log' }, result: 'entry of a log\n'.repeat(800) }
   const view = viewOf(said([{ user: 'Fix the build.' }, ...ran(8), large]))
   const full = { ...setup(), prefixTokens: 8_200, sizeTokens: 14_500 }
@@ -84,7 +84,7 @@ test('whoever asks in a full window is not told that there is nothing to gain, h
   })
 })
 
-test('a prompt that fills the window up to the threshold leaves a summary too', async () => {
+test('a prompt that fills the window up to the threshold still leaves a summary', async () => {
   const failed = { call: 'Bash', input: { command: 'make' }, result: 'error: no rule for x', error: true }
   const view = viewOf(said([{ user: 'Fix the build.' }, failed, ...ran(8)]))
   const filled = { ...setup(), prefixTokens: 12_000, sizeTokens: 16_000 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { cases } from '../../../../../test/kit/cases.ts'
 import { compactionPolicy, excerptShareIn, keptTokens } from './policy.ts'
 
-test('in no room does a rich compaction leave less than a lean one', () => {
+test('a rich compaction never keeps less than a lean one, whatever the room', () => {
   fc.assert(
     fc.property(fc.constantFrom(1, 0.5, 0.3, 0.08), fc.nat(200_000), (scale, room) => {
       const [lean, rich] = [compactionPolicy(scale), compactionPolicy(scale, 'rich')]
@@ -16,14 +16,14 @@ test('in no room does a rich compaction leave less than a lean one', () => {
   )
 })
 
-test('what stays of a large window stops at a size, unless more was asked for', () => {
+test('what is kept of a large window is capped, unless more was asked for', () => {
   const roomTokens = 160_000
   const { keptShare, keptTokensMax } = compactionPolicy(1)
   expect(keptShare * roomTokens).toBeGreaterThan(keptTokensMax)
   expect(compactionPolicy(1, 'rich').keptTokensMax).toBe(Infinity)
 })
 
-test('a small room keeps more of itself, whatever the window, and no larger room keeps less', () => {
+test('a small room keeps a larger share, whatever the window, and no larger room keeps less', () => {
   for (const scale of [1, 0.5, 0.3]) {
     const policy = compactionPolicy(scale)
     expect(keptTokens(policy, 10_000) / 10_000).toBeGreaterThan(keptTokens(policy, 100_000) / 100_000)

@@ -44,7 +44,7 @@ Why: "firewall".
 `)
   })
 
-  it('reads back as it was written, whatever the texts are', () => {
+  it('is read back as it was written, whatever the texts are', () => {
     // JavaScript ends a line at U+2028 too.
     const unit = fc.oneof(
       { weight: 20, arbitrary: ANY_CHARACTER },
@@ -74,14 +74,14 @@ Why: "firewall".
     )
   })
 
-  it('is text, whatever was to be remembered: a zero byte is left out, a control character is a space', () => {
+  it('is always text: a zero byte is dropped, and a control character becomes a space', () => {
     const printed = printMemory({ ...memory, description: 'a\0b\u001b[31m', body: 'c\0d' })
     expect(printed).not.toMatch(/\0/)
     expect(parseMemory(printed, unknown)).toMatchObject({ description: 'a b [31m', body: 'cd' })
     expect(indexLine({ name: 'n', description: 'a\0b' })).toBe('- [n](n.md): a b')
   })
 
-  it('keeps lines of others, and reads the time that Claude Code writes', () => {
+  it('keeps lines that others wrote, and reads the time that Claude Code writes', () => {
     const text =
       "---\nname: X\ndescription: 'it''s'\nmodified: 2026-01-02\nlevel: 3\ntype: feedback\n---\nBody\n"
     expect(parseMemory(text, unknown)).toEqual({
@@ -97,7 +97,7 @@ Why: "firewall".
     expect(parseMemory('no front matter', unknown)).toBeUndefined()
   })
 
-  it('reads the type where other agents have it, one level down', () => {
+  it('reads the type where other agents put it, one level down', () => {
     const text = '---\ndescription: d\nmetadata:\n  node: 1\n  type: user\n---\nBody\n'
     const read = parseMemory(text, unknown)
     expect(read).toMatchObject({ type: 'user', other: ['metadata:', '  node: 1', '  type: user'] })
@@ -109,7 +109,7 @@ Why: "firewall".
 })
 
 describe('a memory’s name', () => {
-  it('(S1) never leads anywhere, whatever it is made of', () => {
+  it('(S1) is always a plain name and never a path, whatever it is made from', () => {
     const odd = fc.constantFrom(
       '../../etc/passwd',
       'MEMORY',
@@ -136,7 +136,7 @@ describe('a memory’s name', () => {
     )
   })
 
-  it('tells texts apart that look alike in Latin letters', () => {
+  it('distinguishes texts that look alike in Latin letters', () => {
     expect(toMemoryName('日本語')).not.toBe(toMemoryName('中文字'))
     expect(toMemoryName('Use pnpm, never npm')).toBe('use-pnpm-never-npm')
   })
@@ -150,7 +150,7 @@ describe('a memory’s name', () => {
 })
 
 describe('the index', () => {
-  it('has a line of at most 150 characters for each, and leaves other lines alone', () => {
+  it('has a line of at most 150 characters for each memory, and leaves other lines alone', () => {
     const long = { ...memory, name: 'long', description: '😀'.repeat(200) }
     expect(indexLine(long).length).toBeLessThanOrEqual(INDEX_LINE_CHARS_MAX)
     expect(indexLine(long).isWellFormed()).toBe(true)
@@ -162,7 +162,7 @@ describe('the index', () => {
     )
   })
 
-  it('is shown with half of its room for lines that point to memories, whatever else stands in it', () => {
+  it('reserves half of its room for lines that point to memories, whatever else it contains', () => {
     const memories = Array.from({ length: 300 }, (_, i) => ({ ...memory, name: `fact-${i}` }))
     const own = Array.from({ length: 300 }, (_, i) => `my line ${i}`)
     const shownOf = (lines: readonly string[]): readonly string[] =>
@@ -192,7 +192,7 @@ describe('the index', () => {
     expect([count(some, 'my line'), count(some, '- [fact-')]).toEqual([5, 195])
   })
 
-  it('has no line for what ended', () => {
+  it('has no line for ended memories', () => {
     expect(
       updateIndex(`${indexLine(memory)}\n`, new Set(['staging-port']), [{ ...memory, ended: NOW }]),
     ).toBe('')
@@ -200,7 +200,7 @@ describe('the index', () => {
 })
 
 describe('a patch', () => {
-  it('makes and undoes exactly its change, and nothing on another text', () => {
+  it('makes and undoes exactly its change, and fails on any other text', () => {
     const text = fc.option(fc.string({ unit: ANY_CHARACTER, maxLength: 30 }), { nil: null })
     fc.assert(
       fc.property(text, text, text, (before, after, other) => {

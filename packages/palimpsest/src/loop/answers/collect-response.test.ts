@@ -11,7 +11,7 @@ import {
   type CollectedResponse,
 } from './collect-response.ts'
 
-test('the input of a call is kept as the very text the model wrote', async () => {
+test('the input of a call is kept exactly as the model wrote it', async () => {
   const { json, response } = await collect([
     ...opening(),
     ...call('{"b": 1.0,', ' "7":12345678901234567890}'),
@@ -40,7 +40,7 @@ test.each([
   ['the output limit, right after its name,', 'max_tokens', ['']],
   ['the window', 'model_context_window_exceeded', ['{"path']],
   ['a refusal', 'refusal', ['{"path": "a"']],
-] as const)('a call that %s cut is left out', async (_what, reason, parts) => {
+] as const)('a call cut short by %s is left out', async (_what, reason, parts) => {
   const events = [...opening(), ...said('first'), ...call(...parts).map(shift), ...ending(reason)]
   const { response, cutCall } = await collect(events)
   expect(cutCall).toBe(true)
@@ -69,7 +69,7 @@ test.each([
 
 test.each([
   ['an answer that begins twice', [...opening(), ...opening(), ...ending()], /began the answer twice/],
-  ['words before the beginning', [...said('x'), ...opening(), ...ending()], /had not begun/],
+  ['text before the beginning', [...said('x'), ...opening(), ...ending()], /had not begun/],
   [
     'a call without a name',
     [...opening(), ...begun({ type: 'tool_use', id: 'a', input: {} }), ...ending()],
@@ -81,7 +81,7 @@ test.each([
     /name of a tool/,
   ],
   [
-    'a text that is a number',
+    'text given as a number',
     [...opening(), ...begun({ type: 'text', text: 5 }), ...ending()],
     /text is no text/,
   ],
@@ -91,17 +91,17 @@ test.each([
     /tool_result/,
   ],
   [
-    'a sealed block without its seal',
+    'an encrypted block without its data',
     [...opening(), ...begun({ type: 'redacted_thinking' }), ...ending()],
     /data/,
   ],
-])('%s is refused in a sentence', async (_what, events, message) => {
+])('%s is refused with a clear message', async (_what, events, message) => {
   const failed = await collect(events).catch((error: unknown) => error)
   expect(failed instanceof ProviderError && failed.failure.kind).toBe('bad-output')
   expect(failed instanceof ProviderError && failed.message).toMatch(message)
 })
 
-test('ids and names that the API refuses are put right as they come in, and every id is given once', async () => {
+test('ids and names that the API refuses are fixed on arrival, and every id is assigned once', async () => {
   const ids = ['toolu_1', 'toolu_1', '', '../x y', 'i'.repeat(99), 'i'.repeat(98)]
   const calls = ids.flatMap((id, index) =>
     begun({ type: 'tool_use', id, name: 'functions.Read', input: {} }, index),
@@ -115,7 +115,7 @@ test('ids and names that the API refuses are put right as they come in, and ever
   expect(JSON.parse(json)).toEqual(response)
 })
 
-test('the seals on thinking count as broken only where something before it was put right', async () => {
+test('the signatures of thinking count as broken only if something before it was fixed', async () => {
   const thought = { type: 'thinking', thinking: 'hm', signature: 's' }
   const bad = { type: 'tool_use', id: 'a b', name: 'Read', input: {} }
   const good = { ...bad, id: 'a' }
@@ -139,7 +139,7 @@ test.each([
   expect([...unreadable]).toEqual(['a'])
 })
 
-test('an input of 50,000 levels is not taken apart: the model is shown what it sent', async () => {
+test('an input nested 50,000 levels deep is not parsed: the model is shown what it sent', async () => {
   const deep = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
   const { response, json, unreadable } = await collect([...opening(), ...call(deep), ...ending('tool_use')])
   expect(response.content).toMatchObject([{ input: { unreadable_input: deep } }])
@@ -147,7 +147,7 @@ test('an input of 50,000 levels is not taken apart: the model is shown what it s
   expect(json).toContain('unreadable_input')
 })
 
-test('an index is a name: how large it is costs nothing, and blocks stand as they began', async () => {
+test('an index is only a name: a large one costs nothing, and blocks keep the order in which they began', async () => {
   const { response } = await collect([
     ...opening(),
     ...said('first').map((event) => at(event, 1e9)),
@@ -158,7 +158,7 @@ test('an index is a name: how large it is costs nothing, and blocks stand as the
   expect(response.content).toEqual(['first', 'second', 'third'].map((text) => ({ type: 'text', text })))
 })
 
-test('halves of characters that no UTF-8 has are replaced, in words and in inputs', async () => {
+test('lone surrogates are replaced in text and in inputs', async () => {
   const { response, json } = await collect([
     ...opening(),
     ...said('a\ud83d'),
@@ -171,7 +171,7 @@ test('halves of characters that no UTF-8 has are replaced, in words and in input
 
 test.each([
   ['in one piece', 1],
-  ['in many', 2_000],
+  ['in many pieces', 2_000],
 ])('an answer that is too long is not read to its end, %s', async (_how, pieces) => {
   const piece = said('x'.repeat(Math.ceil((ANSWER_CHARS_MAX + 1) / pieces)))
   const delta = piece.slice(1, 2)
@@ -180,7 +180,7 @@ test.each([
   expect(failed instanceof ProviderError && failed.failure.kind).toBe('over-limit')
 })
 
-test('what the end of a stream says of the answer changes nothing but how it ended', async () => {
+test('fields in the final event of a stream change nothing but how the answer ended', async () => {
   const end = {
     type: 'message_delta',
     delta: { stop_reason: 'end_turn', stop_sequence: null, role: 'user', id: 'other', content: 'x' },

@@ -6,7 +6,7 @@ import { UsageError } from '../../errors.ts'
 import { createBlobStore } from './blobs.ts'
 
 describe('blobs', () => {
-  it('(B1) a saved result is in its file, whole, when the promise resolves', async () => {
+  it('(B1) a saved result is completely in its file when the promise resolves', async () => {
     const project = await tempProject()
     const blobs = createBlobStore(project, 's-1')
     const blob = await blobs.save('toolu_01', 'naïve → result\n')
@@ -16,7 +16,7 @@ describe('blobs', () => {
     expect((await stat(blobs.locate(blob))).mode & 0o777).toBe(0o600)
   })
 
-  it('a second content under one id gets its own file; the first never changes', async () => {
+  it('different content under the same id gets its own file, and the first never changes', async () => {
     const project = await tempProject()
     const blobs = createBlobStore(project, 's-1')
     const saved = [await blobs.save('t', 'one'), await blobs.save('t', 'two'), await blobs.save('t', 'one')]
@@ -24,7 +24,7 @@ describe('blobs', () => {
     expect(await Promise.all(saved.map((blob) => blobs.read(blob)))).toEqual(['one', 'two', 'one'])
   })
 
-  it('an id that ends like a second content is no obstacle', async () => {
+  it('an id that looks like the name of a second content causes no conflict', async () => {
     const blobs = createBlobStore(await tempProject(), 's-1')
     const first = await blobs.save('t-2', 'mine')
     await blobs.save('t', 'a')
@@ -32,7 +32,7 @@ describe('blobs', () => {
     expect([await blobs.read(first), await blobs.read(second)]).toEqual(['mine', 'b'])
   })
 
-  it('many at once under one id: each content stands in its file, none is lost', async () => {
+  it('of many saved in parallel under one id, each is in its own file and none is lost', async () => {
     const project = await tempProject()
     const blobs = createBlobStore(project, 's-1')
     const texts = Array.from({ length: 20 }, (_, i) => `result ${i % 10}`)
@@ -43,7 +43,7 @@ describe('blobs', () => {
     expect(names.every((name) => /^t(-\d+)?\.txt$/.test(name))).toBe(true)
   })
 
-  it('(S1) an id of another form is hashed, so no part of it becomes a path', async () => {
+  it('(S1) an id with an unexpected form is hashed, so no part of it becomes a path', async () => {
     const project = await tempProject()
     const blobs = createBlobStore(project, 's-1')
     for (const id of ['../../../evil', '/etc/passwd', 'a/b', 'functions.run:0', '', 'x'.repeat(300), 'ü']) {
@@ -54,7 +54,7 @@ describe('blobs', () => {
     expect(await readdir(join(project.folder, 's-1', 'tool-results'))).toHaveLength(7)
   })
 
-  it('(S1) a reference out of the home is not read', async () => {
+  it('(S1) a reference that leads out of the home is not read', async () => {
     const blobs = createBlobStore(await tempProject(), 's-1')
     await expect(blobs.read({ path: '../../../../../etc/passwd', bytes: 1 })).rejects.toMatchObject({
       failure: 'no-permission',

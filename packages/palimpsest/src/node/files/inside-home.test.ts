@@ -24,7 +24,7 @@ async function homeAndOutside() {
 const REFUSED = { name: 'StorageError', failure: 'no-permission' }
 
 describe('nothing is written outside the home', () => {
-  it('(S1) a folder that is a link out of the home is refused, and nothing is made behind it', async () => {
+  it('(S1) a folder that links out of the home is refused, and nothing is created in its target', async () => {
     const { home, outside, folder } = await homeAndOutside()
     await symlink(outside, join(home, 'projects'))
     await expect(makeFolder(home, join(home, 'projects', 'a', 'b'))).rejects.toMatchObject(REFUSED)
@@ -32,7 +32,7 @@ describe('nothing is written outside the home', () => {
     expect(await readdir(outside)).toEqual([])
   })
 
-  it('(S1) a project folder that is a link out takes no transcript, blob, lock or fork', async () => {
+  it('(S1) a project folder that links out of the home receives no transcript, blob, lock or fork', async () => {
     const { home, outside } = await homeAndOutside()
     await mkdir(join(home, 'projects'))
     await symlink(outside, join(home, 'projects', 'p'))
@@ -47,7 +47,7 @@ describe('nothing is written outside the home', () => {
     expect(await readdir(outside)).toEqual([])
   })
 
-  it('(S1) a transcript, a lock or a blob that is a link is not written through', async () => {
+  it('(S1) a transcript, lock or blob that is a link is not written through', async () => {
     const project = await tempProject()
     const victim = join(project.home, '..', 'victim')
     await writeFile(victim, 'precious')
@@ -68,7 +68,7 @@ describe('nothing is written outside the home', () => {
     expect(await readFile(victim, 'utf8')).toBe('precious')
   })
 
-  it('(S1) a dangling link is not the way to make a file outside', async () => {
+  it('(S1) a dangling link cannot be used to create a file outside', async () => {
     const project = await tempProject()
     const target = join(project.home, '..', 'made-outside')
     await symlink(target, join(project.folder, 's-1.jsonl'))
@@ -87,7 +87,7 @@ describe('nothing is written outside the home', () => {
     await expect(makeFolder(home, '/etc/x')).rejects.toMatchObject(REFUSED)
   })
 
-  it('(S1) of many files that are opened for reading, none counts once their folder leads elsewhere', async () => {
+  it('(S1) of many files opened for reading, none is used once their folder leads elsewhere', async () => {
     const { home, outside } = await homeAndOutside()
     const folder = await makeFolder(home, join(home, 'a'))
     await writeFile(join(folder, 'file'), 'inside')
@@ -102,7 +102,7 @@ describe('nothing is written outside the home', () => {
     await expect(createInsideOpener(home).open(join(folder, 'file'))).rejects.toMatchObject(REFUSED)
   })
 
-  it('a home that is itself a link is followed: that is the user’s choice', async () => {
+  it('a home that is itself a link is followed, because that is the user’s choice', async () => {
     const folder = await tempFolder()
     await mkdir(join(folder, 'real'))
     await symlink(join(folder, 'real'), join(folder, 'home'))
@@ -114,11 +114,11 @@ describe('nothing is written outside the home', () => {
     expect(await readlink(join(folder, 'home'))).toBe(join(folder, 'real'))
   })
 
-  it('an empty home is wrong usage', async () => {
+  it('an empty home is a usage error', async () => {
     await expect(openHome('')).rejects.toThrow(UsageError)
   })
 
-  it('a home below a file cannot be made, and the text says what to do', async () => {
+  it('a home below a file cannot be created, and the error says what to do', async () => {
     const folder = await tempFolder()
     await writeFile(join(folder, 'file'), '')
     await expect(openHome(join(folder, 'file', 'home'))).rejects.toMatchObject({
@@ -129,7 +129,7 @@ describe('nothing is written outside the home', () => {
   })
 
   it.skipIf(process.platform === 'win32')(
-    'a named pipe in place of a transcript does not wait for ever',
+    'a named pipe in place of a transcript does not block forever',
     async () => {
       const project = await tempProject()
       execFileSync('mkfifo', [join(project.folder, 's-1.jsonl')])

@@ -50,7 +50,7 @@ async function kill({ child }: Racer): Promise<void> {
 }
 
 describe('one writer', () => {
-  it('exactly one of many processes gets a free lock, and the others are told who has it', async () => {
+  it('exactly one of many processes gets a free lock, and the others learn who holds it', async () => {
     const project = await tempProject()
     const { winners, losers } = await race(project, 'free.lock', RACERS)
     expect(winners).toHaveLength(1)
@@ -62,7 +62,7 @@ describe('one writer', () => {
     )
   })
 
-  it('exactly one of many processes gets the lock of a killed one, again and again', async () => {
+  it('exactly one of many processes gets the lock of a killed process, again and again', async () => {
     const project = await tempProject()
     for (let round = 0; round < cases(2, 30).numRuns; round++) {
       const { winners, losers } = await race(project, 'stale.lock', FOLLOWERS)
@@ -73,7 +73,7 @@ describe('one writer', () => {
     expect(await readdir(project.folder)).toEqual(['project.json', 'stale.lock'])
   })
 
-  it('a process that was killed while it took over a stale lock is in nobody’s way', async () => {
+  it('a process killed while taking over a stale lock blocks nobody', async () => {
     const project = await tempProject()
     const path = join(project.folder, 'x.lock')
     const dead = { ...(await ownIdentity()), startTicks: '1' }
@@ -85,8 +85,8 @@ describe('one writer', () => {
   })
 })
 
-describe('many at once in one process', () => {
-  it('of those that meet a stale lock one wins, whatever the order of their steps', async () => {
+describe('many in parallel in one process', () => {
+  it('of those that find a stale lock exactly one wins, whatever the order of their steps', async () => {
     const project = await tempProject()
     const path = join(project.folder, 'x.lock')
     const dead = { ...(await ownIdentity()), boot: 'earlier' }
@@ -110,7 +110,7 @@ describe('stale or not', () => {
     return { home: project.home, path }
   }
 
-  it.runIf(process.platform === 'linux')('a reused process id does not keep a lock', async () => {
+  it.runIf(process.platform === 'linux')('a lock of a reused process id is stale', async () => {
     const { home, path } = await write(
       JSON.stringify({ ...(await ownIdentity()), startTicks: '1', token: 't' }),
     )
@@ -122,7 +122,7 @@ describe('stale or not', () => {
     await lock.release()
   })
 
-  it('neither does one from before the last boot', async () => {
+  it('a lock from before the last boot is stale', async () => {
     const { home, path } = await write(
       JSON.stringify({ ...(await ownIdentity()), boot: 'earlier', token: 't' }),
     )
@@ -131,25 +131,25 @@ describe('stale or not', () => {
     await lock.release()
   })
 
-  it('a live process keeps it', async () => {
+  it('a lock of a live process is not stale', async () => {
     const { home, path } = await write(JSON.stringify({ ...(await ownIdentity()), token: 't' }))
     await expect(takeLock(home, path)).rejects.toMatchObject({ failure: 'locked' })
   })
 
-  it('one of another machine is left alone, and the text says what to do', async () => {
+  it('a lock of another machine is left alone, and the error says what to do', async () => {
     const { home, path } = await write(JSON.stringify({ pid: 77, host: 'elsewhere', token: 't' }))
     await expect(takeLock(home, path)).rejects.toThrow(
       `process 77 on elsewhere. Close it there, continue in a fork, or`,
     )
   })
 
-  it('(S1) a token that would lead out of the folder is not used as one', async () => {
+  it('(S1) a token that would lead out of the folder is not used', async () => {
     const holder = { ...(await ownIdentity()), startTicks: '1', token: '../../../x' }
     const { home, path } = await write(JSON.stringify(holder))
     await expect(takeLock(home, path)).rejects.toMatchObject({ failure: 'locked' })
   })
 
-  it('a released lock is free, and releasing twice takes nothing from the next holder', async () => {
+  it('a released lock is free, and releasing it twice does not affect the next holder', async () => {
     const project = await tempProject()
     const path = join(project.folder, 'x.lock')
     const first = await takeLock(project.home, path)

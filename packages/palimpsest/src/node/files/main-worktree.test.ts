@@ -37,14 +37,14 @@ describe('mainWorktree', () => {
     expect(await mainWorktree(join(folder, 'elsewhere', 'wt', 'src'))).toBe(root)
   })
 
-  it('of a worktree of a bare repository is the bare repository', async () => {
+  it('of a worktree of a bare repository is that repository', async () => {
     const folder = await tempFolder()
     await mkdir(join(folder, 'repo.git'))
     await linkWorktree(join(folder, 'repo.git'), 'wt', join(folder, 'wt'))
     expect(await mainWorktree(join(folder, 'wt'))).toBe(join(folder, 'repo.git'))
   })
 
-  it('a submodule stands for itself', async () => {
+  it('of a submodule is the submodule itself', async () => {
     const folder = await tempFolder()
     const root = await repository(join(folder, 'repo'))
     await mkdir(join(root, '.git', 'modules', 'sub'), { recursive: true })
@@ -53,7 +53,7 @@ describe('mainWorktree', () => {
     expect(await mainWorktree(join(root, 'sub'))).toBe(join(root, 'sub'))
   })
 
-  it('a folder that only claims to be another repository’s worktree is not believed', async () => {
+  it('a folder that only claims to be a worktree of another repository is not believed', async () => {
     const folder = await tempFolder()
     const root = await repository(join(folder, 'victim'))
     await linkWorktree(join(root, '.git'), 'real', join(folder, 'real'))
@@ -62,7 +62,7 @@ describe('mainWorktree', () => {
     expect(await mainWorktree(join(folder, 'thief'))).toBe(join(folder, 'thief'))
   })
 
-  it('nor one that brings a git folder of its own, which claims to belong to another repository', async () => {
+  it('a folder with its own git folder that claims to belong to another repository is not believed either', async () => {
     const folder = await tempFolder()
     const root = await repository(join(folder, 'victim'))
     const thief = join(folder, 'thief')
@@ -77,7 +77,7 @@ describe('mainWorktree', () => {
     }
   })
 
-  it('a pipe in the place of a pointer is not waited for', async () => {
+  it('a named pipe in place of a pointer does not block', async () => {
     const folder = await tempFolder()
     const root = await repository(join(folder, 'repo'))
     await linkWorktree(join(root, '.git'), 'wt', join(folder, 'wt'))
@@ -86,7 +86,7 @@ describe('mainWorktree', () => {
     expect(await mainWorktree(join(folder, 'wt'))).toBe(join(folder, 'wt'))
   })
 
-  it('without a repository it is the folder, by its real path', async () => {
+  it('without a repository is the folder itself, by its real path', async () => {
     const folder = await tempFolder()
     await mkdir(join(folder, 'real'))
     await symlink(join(folder, 'real'), join(folder, 'link'))
@@ -94,7 +94,7 @@ describe('mainWorktree', () => {
     expect(await mainWorktree(join(folder, 'not-there'))).toBe(join(folder, 'not-there'))
   })
 
-  it('a .git of no meaning is passed over', async () => {
+  it('a meaningless .git is skipped', async () => {
     const folder = await tempFolder()
     const root = await repository(join(folder, 'repo'))
     await mkdir(join(root, 'a', '.git'), { recursive: true })

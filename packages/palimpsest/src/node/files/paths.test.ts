@@ -7,12 +7,12 @@ import { openHome } from './inside-home.ts'
 import { agentTranscriptPath, openProject, projectSlug, requireSessionId, transcriptPath } from './paths.ts'
 
 describe('projectSlug', () => {
-  it('keeps letters and digits and turns all else to dashes', () => {
+  it('keeps letters and digits and replaces everything else by dashes', () => {
     expect(projectSlug('/home/me/my_project.v2')).toBe('-home-me-my-project-v2')
     expect(projectSlug('C:\\Users\\Zoë')).toBe('C--Users-Zo-')
   })
 
-  it('is cut and hashed over 200 characters, so that long paths stay apart', () => {
+  it('is shortened and hashed above 200 characters, so that long paths remain distinct', () => {
     const long = `/${'a'.repeat(199)}`
     expect(projectSlug(long)).toBe(`-${'a'.repeat(199)}`)
     const longer = projectSlug(`${long}b`)
@@ -22,7 +22,7 @@ describe('projectSlug', () => {
 })
 
 describe('openProject', () => {
-  it('writes down the real path and finds the same folder again', async () => {
+  it('records the real path and finds the same folder again', async () => {
     const folder = await tempFolder()
     const home = await openHome(join(folder, 'home'))
     const first = await openProject(home, folder)
@@ -45,7 +45,7 @@ describe('openProject', () => {
     expect(await openProject(home, join(folder, 'a.b'))).toEqual(dot)
   })
 
-  it('of two paths with one slug at the same time, each gets its own folder', async () => {
+  it('two paths with the same slug, opened in parallel, each get their own folder', async () => {
     const folder = await tempFolder()
     const home = await openHome(join(folder, 'home'))
     const paths = ['x.y', 'x-y', 'x_y', 'x y'].map((name) => join(folder, name))
@@ -54,7 +54,7 @@ describe('openProject', () => {
     expect(new Set(opened.map((project) => project.folder)).size).toBe(paths.length)
   })
 
-  it('a damaged project.json is told of, with the cure', async () => {
+  it('a damaged project.json is reported, with what to do', async () => {
     const folder = await tempFolder()
     const home = await openHome(join(folder, 'home'))
     const { folder: made } = await openProject(home, folder)
@@ -62,7 +62,7 @@ describe('openProject', () => {
     await expect(openProject(home, folder)).rejects.toThrow(/project\.json is damaged.*Fix it or delete it/)
   })
 
-  it('folders have mode 0700 and files 0600; a home that exists keeps its mode', async () => {
+  it('folders have mode 0700 and files 0600; an existing home keeps its mode', async () => {
     const folder = await tempFolder()
     await mkdir(join(folder, 'home'))
     await chmod(join(folder, 'home'), 0o755)

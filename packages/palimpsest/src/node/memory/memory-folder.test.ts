@@ -30,7 +30,7 @@ function addLine(folder: MemoryFolder, line: string) {
 const names = async (path: string): Promise<string[]> => (await readdir(path)).toSorted()
 
 describe('a folder of memories', () => {
-  it('has files of mode 0600 and an entry of the history for every change', async () => {
+  it('has files with mode 0600 and an entry in the history for every change', async () => {
     const { folder, path } = await tempMemory()
     expect(await folder.read()).toEqual({ index: '', texts: new Map(), unusable: new Map() })
     await folder.change(() => put('a', 'one\n', '- a\n'))
@@ -64,14 +64,14 @@ describe('a folder of memories', () => {
     expect(await names(path)).toEqual(['.history', 'MEMORY.md', 'a.md'])
   })
 
-  it('writes nothing that it could not read again', async () => {
+  it('writes nothing that it could not read back', async () => {
     const { folder, path } = await tempMemory()
     for (const change of [put('a', 'a\0b', '- a\n'), put('a', 'ab', '- a\0\n')])
       await expect(folder.change(() => change)).rejects.toThrow('zero byte')
     expect(await names(path)).toEqual([])
   })
 
-  it('finishes what a killed writer began, before anybody reads or writes', async () => {
+  it('completes what a killed writer began, before anybody reads or writes', async () => {
     const { folder, path, home } = await tempMemory()
     await folder.change(() => put('a', 'one\n', '- a\n'))
     await folder.change(() => put('b', 'two\n', '- a\n- b\n'))
@@ -85,7 +85,7 @@ describe('a folder of memories', () => {
     expect(await other.history()).toHaveLength(2)
   })
 
-  it('does not undo with it what somebody wrote since', async () => {
+  it('does not thereby undo later changes by others', async () => {
     const { folder, path } = await tempMemory()
     await folder.change(() => put('a', 'one\n'))
     await rename(join(path, '.history/00000001.json'), join(path, '.history/00000001.begun'))
@@ -93,7 +93,7 @@ describe('a folder of memories', () => {
     expect((await folder.read()).texts.get('a')).toBe('mine\n')
   })
 
-  it('of many that write at once none is lost', async () => {
+  it('loses nothing when many write in parallel', async () => {
     const { home, path } = await tempMemory()
     const open = () => createMemoryFolder({ home, path, now: Date.now })
     const [first, second] = [open(), open()]
@@ -117,7 +117,7 @@ describe('a folder of memories', () => {
     },
   )
 
-  it('(S1) does not write through links, and says of them that they cannot be used', async () => {
+  it('(S1) does not write through links, and reports them as unusable', async () => {
     const { folder, path, home } = await tempMemory()
     const victim = join(home, '..', 'victim')
     await writeFile(victim, 'precious')
@@ -134,7 +134,7 @@ describe('a folder of memories', () => {
     expect(await readFile(victim, 'utf8')).toBe('precious')
   })
 
-  it('(S1) a folder that is a link out of the home is refused', async () => {
+  it('(S1) a folder that links out of the home is refused', async () => {
     const { home, folder: projectFolder } = await tempProject()
     const outside = join(home, '..', 'outside')
     await mkdir(outside)
@@ -144,7 +144,7 @@ describe('a folder of memories', () => {
     expect(await readdir(outside)).toEqual([])
   })
 
-  it('keeps proposals apart, each once', async () => {
+  it('keeps proposals separately, each once', async () => {
     const { folder } = await tempMemory()
     const proposal = {
       id: 'p1',

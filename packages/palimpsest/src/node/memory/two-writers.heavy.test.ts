@@ -41,7 +41,7 @@ async function liveAndDie({ home, path }: Place, mark: string, lives: number): P
 }
 
 describe('two agents that write the same memory and are killed', () => {
-  it('(M1) lose nothing, leave whole files, and history and files agree', async () => {
+  it('(M1) lose nothing, leave complete files, and keep history and files consistent', async () => {
     const { home, folder: projectFolder } = await tempProject()
     const path = join(projectFolder, 'memory')
     const lives = LINES / (2 * LINES_A_LIFE)

@@ -56,7 +56,7 @@ async function rowsIn(): Promise<readonly object[]> {
 
 const ALL = [{ n: FILES * LINES, m: FILES * LINES }]
 
-test('who is killed while it indexes leaves an index that goes on', async () => {
+test('an index whose writer was killed can be continued', async () => {
   for (let round = 0; round < cases(2, 100).numRuns; round++) {
     const child = start()
     const ended = new Promise((resolve) => child.once('exit', resolve))
@@ -78,7 +78,7 @@ test('who is killed while it indexes leaves an index that goes on', async () => 
   }
 })
 
-test('processes that index at once leave every entry once', async () => {
+test('processes that index in parallel index every entry once', async () => {
   for (let round = 0; round < cases(1, 20).numRuns; round++) {
     const children = [start(), start(), start()]
     await Promise.all(
@@ -91,7 +91,7 @@ test('processes that index at once leave every entry once', async () => {
   }
 })
 
-test('the thread of the built command brings the index up to date', async () => {
+test('the thread of the built command updates the index', async () => {
   const worker = pathToFileURL(join(dirname(inject('bundle')), 'index-worker.js'))
   const traces: string[] = []
   const indexer = createIndexer({ home, folder, onTrace: (text) => void traces.push(text) }, worker)

@@ -20,7 +20,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 const onTrace = (text: string): void => void traces.push(text)
 
-test('a nudge brings the index up to date in a thread of its own', async () => {
+test('a nudge updates the index in a separate thread', async () => {
   writeFileSync(join(folder, 's.jsonl'), '{"type":"summary"}\n')
   const indexer = createIndexer({ home, folder, onTrace })
   indexer.nudge()
@@ -29,7 +29,7 @@ test('a nudge brings the index up to date in a thread of its own', async () => {
   expect(traces).toEqual([])
 })
 
-test('what fails three times in a row is left alone, and says so', async () => {
+test('a file that fails three times in a row is left alone, with a note', async () => {
   const worker = new URL(`data:text/javascript,throw new Error('no room')`)
   const indexer = createIndexer({ home, folder, onTrace }, worker)
   for (let run = 1; run <= 3; run++) {

@@ -64,21 +64,21 @@ async function ids(wish: Partial<RecallSearch>): Promise<readonly string[]> {
 test.each([
   ['a rare word', 'heron2x', 'e2-50'],
   ['a rare word among common ones', 'which lanterns of the harbour were near heron0x', 'e0-50'],
-  ['words in a row', 'the harbour has a lantern and heron4x', 'e4-50'],
-])('%s is found in whatever shard it stands', async (_what, words, id) => {
+  ['a sequence of words', 'the harbour has a lantern and heron4x', 'e4-50'],
+])('%s is found in any shard', async (_what, words, id) => {
   expect((await ids({ words }))[0]).toBe(id)
 })
 
-test('a full shard becomes one piece, and finds what it found', async () => {
+test('a full shard is merged into one piece, and searches find the same', async () => {
   expect(await recall.update({ tidies: true })).toBe(true)
   expect((await ids({ words: 'heron1x in the harbour' }))[0]).toBe('e1-50')
 })
 
-test('common words alone are found too', async () => {
+test('common words are found even alone', async () => {
   expect(await ids({ words: 'lantern harbour' })).toHaveLength(3)
 })
 
-test('a session, a time and their end are kept to', async () => {
+test('a search respects the session and the period, including its end', async () => {
   const sessions = await recall.search({ words: 'lanterns', session: 's3', limit: 50, indexMsMax: LONG_MS })
   expect(new Set(sessions.hits.map(({ session }) => session))).toEqual(new Set(['s3']))
   const since = Date.UTC(2026, 0, 2)
@@ -88,7 +88,7 @@ test('a session, a time and their end are kept to', async () => {
   expect(await ids({ words: 'lantern', session: 'nobody' })).toEqual([])
 })
 
-test('where every word stands in very many rows, those with two of them are found, and if there are none, those with one', async () => {
+test('if every word is in very many rows, rows with two of them are found, or if there are none, rows with one', async () => {
   const db = await openDatabase(home, join(home, 'projects', 'p'))
   for (const term of ['gannet', 'plover', 'lantern'])
     db?.run('INSERT OR REPLACE INTO heavy SELECT id, ?, 5000 FROM shards WHERE sealed > 0', term)

@@ -77,7 +77,7 @@ async function indexed(words: string): Promise<readonly string[]> {
 const LONG = Array.from({ length: 90 }, (_, i) => `${i}\tline ${i} says nothing`).join('\n')
 
 describe('the index', () => {
-  test('finds what shares some of the words, quotes it word for word, with id, session and time', async () => {
+  test('finds entries that share some of the words, and quotes them word for word, with id, session and time', async () => {
     put(
       's.jsonl',
       line('u1', 'one\nThe harbour master keeps two lanterns.\nthree', { at: '2026-02-03T00:00:00.000Z' }),
@@ -103,7 +103,7 @@ describe('the index', () => {
     expect(notices).toEqual([])
   })
 
-  test('knows pieces of names, in whatever case and with whatever signs they are written', async () => {
+  test('knows parts of names, whatever their case and punctuation', async () => {
     put(
       's.jsonl',
       line('camel', 'call parseUserConfig now'),
@@ -117,7 +117,7 @@ describe('the index', () => {
     expect((await indexed('ファイル'))[0]).toBe('wide')
   })
 
-  test('finds results by the file or the command that brought them, and long ones by any of their lines', async () => {
+  test('finds results by the file or command that produced them, and long results by any of their lines', async () => {
     put(
       's.jsonl',
       call('t1', 'Read', { file_path: '/work/src/lock.ts' }),
@@ -135,7 +135,7 @@ describe('the index', () => {
     expect(await ids('npm heron')).toContain('r-t2')
   })
 
-  test('quotes of a call that was found by what is being done what it was given, not the name of the tool', async () => {
+  test('quotes the input of a call that was found by its task, not the name of the tool', async () => {
     put(
       's.jsonl',
       line('u1', 'The heron stands in the reeds.'),
@@ -150,7 +150,7 @@ describe('the index', () => {
     ])
   })
 
-  test('finds by time and by session, and the newest where nothing is asked for', async () => {
+  test('finds by time and by session, and returns the newest if the query is empty', async () => {
     put('a.jsonl', line('old', 'a heron', { at: '2026-01-01T00:00:00.000Z' }))
     put('b.jsonl', line('new', 'a heron', { at: '2026-03-01T00:00:00.000Z' }))
     await recall.update()
@@ -162,7 +162,7 @@ describe('the index', () => {
     expect(await ids('', { since: 0 })).toEqual(['new', 'old'])
   })
 
-  test('tells which file holds an id, or the beginning of one', async () => {
+  test('says which file contains an id, or the beginning of one', async () => {
     put('a.jsonl', line('12345678-aaaa', 'x'))
     await recall.update()
     expect(await recall.findFile('12345678')).toBe(join(folder, 'a.jsonl'))
@@ -170,7 +170,7 @@ describe('the index', () => {
     expect(await recall.findFile('%')).toBeUndefined()
   })
 
-  test('holds stored results, sub-agents, memories and notes, and nothing of links', async () => {
+  test('contains stored results, sub-agents, memories and notes, and nothing from links', async () => {
     put('s/tool-results/t.txt', 'a stored heron')
     put('s/agents/x.jsonl', line('agent', 'an agent saw an egret'))
     put('memory/birds.md', 'Bitterns are brown.')
@@ -197,7 +197,7 @@ describe('the index', () => {
     expect(await ids('osprey')).toEqual([])
   })
 
-  test('is ranked by meaning too where a model for it is given, and by words alone where that fails', async () => {
+  test('also ranks by meaning if there is a model for it, and by words alone if that fails', async () => {
     put(
       'a.jsonl',
       line('crane', 'a crane stands beside the wall of the harbour'),
@@ -229,7 +229,7 @@ describe('the index', () => {
     )
   })
 
-  test('is for its owner alone', async () => {
+  test('is readable by its owner only', async () => {
     put('s.jsonl', line('u', 'x'))
     await recall.update()
     expect(statSync(index).mode & 0o777).toBe(0o600)
@@ -238,7 +238,7 @@ describe('the index', () => {
 })
 
 describe('when files change, the index', () => {
-  test('goes on where it ended, and what is not in it yet is read from the file', async () => {
+  test('continues where it ended, and reads from the file what is not yet indexed', async () => {
     put('s.jsonl', line('u1', 'a heron'))
     await recall.update()
     appendFileSync(join(folder, 's.jsonl'), line('u2', 'an egret').slice(0, -1))
@@ -251,7 +251,7 @@ describe('when files change, the index', () => {
     expect(await indexed('heron')).toEqual(['u1'])
   })
 
-  test('knows what was said after a turn, also where that came later', async () => {
+  test('knows what was said after a turn, even if it was written later', async () => {
     put('s.jsonl', line('u1', 'Which bird is it?'))
     await recall.update()
     appendFileSync(join(folder, 's.jsonl'), line('u2', 'An egret.'))
@@ -260,20 +260,20 @@ describe('when files change, the index', () => {
   })
 
   test.each([
-    ['written shorter', (path: string) => writeFileSync(path, line('u9', 'an egret'))],
+    ['rewritten with less content', (path: string) => writeFileSync(path, line('u9', 'an egret'))],
     [
-      'written over in place',
+      'overwritten in place',
       (path: string) => writeFileSync(path, `${line('u1', 'a hawk!')}${line('u2', 'and then')}`),
     ],
     [
-      'put in its place',
+      'replaced by another',
       (path: string) => {
         writeFileSync(`${path}.new`, `${line('u9', 'an egret')}${line('u8', 'x'.repeat(500))}`)
         renameSync(`${path}.new`, path)
       },
     ],
     ['removed', (path: string) => unlinkSync(path)],
-  ])('forgets what a file said that was %s', async (_how, change) => {
+  ])('forgets the content of a file that was %s', async (_how, change) => {
     put('s.jsonl', line('u1', 'a heron'), line('u2', 'and then'))
     put('other.jsonl', line('o', 'a bittern'))
     await recall.update()
@@ -287,7 +287,7 @@ describe('when files change, the index', () => {
     expect(await indexed('bittern')).toEqual(['o'])
   })
 
-  test('can be removed with every word in it, while it is open, and is made anew from what is there then', async () => {
+  test('can be deleted with every word in it, while it is open, and is then rebuilt from the files', async () => {
     put('s.jsonl', line('u1', 'the key is zzsecretzz'), line('u2', 'a heron'))
     await recall.update()
     put('s.jsonl', line('u1', 'the key is [removed]'), line('u2', 'a heron'))
@@ -308,7 +308,7 @@ describe('a search never fails, whatever is wrong with the index', () => {
     ['garbage', garbage],
     ['torn', torn],
     ['empty', (): void => truncateSync(index, 0)],
-  ])('%s: it is made anew', async (_name, damage) => {
+  ])('%s: it is rebuilt', async (_name, damage) => {
     put('s.jsonl', ...Array.from({ length: 200 }, (_, i) => line(`u${i}`, `heron number${i} of the harbour`)))
     await recall.update()
     recall.close()
@@ -320,7 +320,7 @@ describe('a search never fails, whatever is wrong with the index', () => {
     expect(traces.length).toBeLessThanOrEqual(1)
   })
 
-  test('a link or a folder in its place is not touched, and the files are read', async () => {
+  test('a link or folder in its place is not touched, and the files are read instead', async () => {
     put('s.jsonl', line('u', 'a heron'))
     writeFileSync(join(home, 'target'), 'precious')
     symlinkSync(join(home, 'target'), index)
@@ -336,7 +336,7 @@ describe('a search never fails, whatever is wrong with the index', () => {
     expect(readFileSync(join(home, 'target'), 'utf8')).toBe('precious')
   })
 
-  test('an index of another form is made anew', async () => {
+  test('an index with another schema is rebuilt', async () => {
     put('s.jsonl', line('u', 'a heron'))
     const db = await openDatabase(home, folder)
     db?.run('PRAGMA user_version = 99')
@@ -345,7 +345,7 @@ describe('a search never fails, whatever is wrong with the index', () => {
     expect(await indexed('heron')).toEqual(['u'])
   })
 
-  test('while another holds it for writing, it answers from what is there', async () => {
+  test('while another process holds it for writing, it answers from what is there', async () => {
     put('s.jsonl', line('u', 'a heron'))
     await recall.update()
     const other = await openDatabase(home, folder)
@@ -358,7 +358,7 @@ describe('a search never fails, whatever is wrong with the index', () => {
     other?.close()
   })
 
-  test('two who index at once index everything once', async () => {
+  test('two that index in parallel index everything once', async () => {
     for (let i = 0; i < 8; i++)
       put(`s${i}.jsonl`, ...Array.from({ length: 60 }, (_, k) => line(`u${i}-${k}`, `heron ${i} ${k}`)))
     const second = openRecall({ home, folder })
@@ -389,7 +389,7 @@ describe('a search never fails, whatever is wrong with the index', () => {
     '\u{1F426}'.repeat(30_000),
     '.*+?^${}()|[]\\',
     '   ',
-  ])('%j is only words', async (words) => {
+  ])('%j is treated as plain words', async (words) => {
     put('s.jsonl', line('u', 'a heron'))
     await recall.update()
     const { hits } = await recall.search({
@@ -403,7 +403,7 @@ describe('a search never fails, whatever is wrong with the index', () => {
     expect(await indexed('heron')).toEqual(['u'])
   })
 
-  test('an index that was copied from elsewhere finds nothing that is not there', async () => {
+  test('an index copied from elsewhere finds nothing that is not there', async () => {
     put('s.jsonl', line('u', 'a heron'))
     await recall.update()
     recall.close()

@@ -15,7 +15,7 @@ function signal<T>() {
 }
 
 describe('serve', () => {
-  it('hands method, path, headers and body to the handler, and its answer back', async () => {
+  it('passes method, path, headers and body to the handler, and returns its answer', async () => {
     const { url, port } = await served(async (request) => {
       const { pathname, search } = new URL(request.url)
       const text = `${request.method} ${pathname}${search} ${request.headers.get('x-in')} ${await request.text()}`
@@ -40,7 +40,7 @@ describe('serve', () => {
     expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
   })
 
-  it('streams the answer: the first piece arrives before the last is made', async () => {
+  it('streams the answer: the first piece arrives before the last is produced', async () => {
     const second = signal<undefined>()
     const { url } = await served(async () => {
       const body = new ReadableStream({
@@ -79,7 +79,7 @@ describe('serve', () => {
     expect(await answer.text()).toBe('after first')
   })
 
-  it('a client that goes away aborts the handler', async () => {
+  it('a client that disconnects aborts the handler', async () => {
     const begun = signal<undefined>()
     const aborted = signal<string>()
     const { url } = await served((request) => {
@@ -95,7 +95,7 @@ describe('serve', () => {
     expect(await aborted.promise).toContain('the client went away')
   })
 
-  it('a client that goes away while it reads cancels the stream', async () => {
+  it('a client that disconnects while reading cancels the stream', async () => {
     const cancelled = signal<unknown>()
     const { url } = await served(async () => {
       const chunk = new Uint8Array(65_536)
@@ -113,7 +113,7 @@ describe('serve', () => {
     expect(String(await cancelled.promise)).toContain('the client went away')
   })
 
-  it('an answer that ends whole aborts nothing', async () => {
+  it('an answer that completes aborts nothing', async () => {
     const seen = signal<Request>()
     const { url, close } = await served(async (request) => {
       seen.resolve(request)
@@ -124,7 +124,7 @@ describe('serve', () => {
     expect((await seen.promise).signal.aborted).toBe(false)
   })
 
-  it('a handler that fails is a 500; a stream that fails is a broken connection', async () => {
+  it('a failing handler is a 500; a failing stream is a broken connection', async () => {
     const { url } = await served(async (request) => {
       if (request.url.endsWith('/early')) throw new Error('secret detail')
       return new Response(new ReadableStream({ pull: () => Promise.reject(new Error('midway')) }))
@@ -147,7 +147,7 @@ describe('serve', () => {
     expect((await fetch(url, { method: 'HEAD' })).headers.get('content-length')).toBe('7')
   })
 
-  it('a request target that is no URL is a 400, not a crash', async () => {
+  it('an invalid URL as the request target is a 400, not a crash', async () => {
     const { port } = await served(async () => new Response('ok'))
     const line = await new Promise<string>((resolve) => {
       const socket = connect(port, '127.0.0.1', () =>
@@ -158,7 +158,7 @@ describe('serve', () => {
     expect(line).toBe('HTTP/1.1 400 Bad Request')
   })
 
-  it('a port that is taken is told of, with the cure', async () => {
+  it('a port in use is reported, with what to do', async () => {
     const { port } = await served(async () => new Response('ok'))
     await expect(serve(async () => new Response('ok'), { port })).rejects.toThrow(UsageError)
     await expect(serve(async () => new Response('ok'), { port })).rejects.toThrow(/Choose another port/)

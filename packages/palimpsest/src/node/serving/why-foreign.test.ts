@@ -75,7 +75,7 @@ describe.each([
   ['POST', '/v1/messages'],
   ['GET', '/v1/models'],
 ])('%s %s', (method, path) => {
-  test('is answered to programs of this machine, and to nobody who comes by another name or page', async () => {
+  test('is answered for programs on this machine, and refused under another name or from another page', async () => {
     const { port, reached } = await open()
     const at = (text: string): string => text.replace('PORT', String(port))
     const host = at('127.0.0.1:PORT')
@@ -99,7 +99,7 @@ describe.each([
   })
 })
 
-test('an absolute target counts as a name, too', async () => {
+test('an absolute target counts as a name too', async () => {
   const { port, reached } = await open()
   const headers = { host: '127.0.0.1' }
   expect(
@@ -108,7 +108,7 @@ test('an absolute target counts as a name, too', async () => {
   expect(reached()).toBe(0)
 })
 
-test('a name that the server was given is its own', async () => {
+test('a name given to the server is its own', async () => {
   const served = await serve(async () => new Response('ok'), { names: ['sim'] })
   onTestFinished(async () => await served.close())
   const status = async (host: string): Promise<number> =>

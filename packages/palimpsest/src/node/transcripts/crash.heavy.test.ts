@@ -30,7 +30,7 @@ async function idsIn(path: string): Promise<string[]> {
 }
 
 describe('a killed writer', () => {
-  it('(T1) every entry that was told of is in the file, and the session goes on', async () => {
+  it('(T1) every entry that was reported as written is in the file, and the session continues', async () => {
     for (let round = 0; round < cases(2, 200).numRuns; round++) {
       const project = await tempProject()
       const child = spawn(process.execPath, childArgs('append', project), {
@@ -57,9 +57,9 @@ describe('a killed writer', () => {
   })
 })
 
-describe('a disk without room', () => {
+describe('a disk without space', () => {
   it.skipIf(process.platform === 'win32')(
-    '(T1) a write that the system cuts short leaves only whole lines',
+    '(T1) a write cut short by the system leaves only complete lines',
     async () => {
       const project = await tempProject()
       const file = await createTranscript(fileOptions(project))
@@ -81,7 +81,7 @@ describe('a disk without room', () => {
     },
   )
 
-  it.skipIf(process.platform === 'win32')('(T1) torn bytes that cannot be saved are not cut', async () => {
+  it.skipIf(process.platform === 'win32')('(T1) torn bytes that cannot be saved are kept', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     await file.append([say('first', null)])

@@ -19,7 +19,7 @@ const forkOptions = (project: ProjectFolder, source: string) => ({
 })
 
 describe('forkTranscript', () => {
-  it('a second opener gets a session of its own with the same past', async () => {
+  it('a fork of a locked session is a separate session with the same past', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     await file.append(sayMany('a', 3))
@@ -58,7 +58,7 @@ describe('forkTranscript', () => {
     expect(shownView(b.entries, b.from)).toEqual(shownView(a.entries, a.from))
   })
 
-  it('only whole lines are copied, and the source is not changed', async () => {
+  it('only complete lines are copied, and the source is not changed', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     await file.append(sayMany('a', 2))
@@ -71,7 +71,7 @@ describe('forkTranscript', () => {
     expect((await readFile(file.path)).equals(before)).toBe(true)
   })
 
-  it('a transcript of another agent can be gone on with', async () => {
+  it('a transcript of another agent can be continued', async () => {
     const project = await tempProject()
     const source = join(project.home, 'theirs.jsonl')
     const line =
@@ -87,7 +87,7 @@ describe('forkTranscript', () => {
     expect((await loadTranscript(file.path)).entries.map((entry) => entry.id)).toEqual(['u1', 'next'])
   })
 
-  it('what is wrong with a line is told by its place in the file that was named', async () => {
+  it('a problem with a line is reported with its place in the named file', async () => {
     const project = await tempProject()
     const source = join(project.home, 'theirs.jsonl')
     const line =
@@ -100,7 +100,7 @@ describe('forkTranscript', () => {
     expect(asInSource(warning, shift)).toEqual(warnings.find(({ kind }) => kind === 'bad-line'))
   })
 
-  it('an id that is taken, a newer format and a missing source are told of, and leave nothing behind', async () => {
+  it('an id that is taken, a newer format and a missing source are reported, and leave no files', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     await file.close()

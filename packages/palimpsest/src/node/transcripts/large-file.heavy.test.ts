@@ -21,7 +21,7 @@ async function measure(...args: readonly string[]): Promise<Record<string, numbe
 }
 
 describe(`a session of ${MEGABYTES} MB`, () => {
-  it('is loaded from its end, listed, and read whole, each in little memory', async () => {
+  it('is loaded from its end, listed, and read completely, each with little memory', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     const { entries, messages, boundaries } = await generateTranscript(file, { bytes: MEGABYTES * 1_000_000 })

@@ -39,7 +39,7 @@ describe('listSessions', () => {
     })
   })
 
-  it('a title stands before the first prompt, and the newest title before older ones', async () => {
+  it('a title takes precedence over the first prompt, and the newest title over older ones', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     const title = (id: string, parent: string): Entry => ({
@@ -55,7 +55,7 @@ describe('listSessions', () => {
     expect((await listSessions(project.home)).sessions[0]?.title).toBe('title t2')
   })
 
-  it('counts a large file from its last lines, and finds the title at either end', async () => {
+  it('counts a large file from its last lines, and finds the title at both ends', async () => {
     const project = await tempProject()
     for (const [sessionId, boundaryBytes] of [
       ['with', 400_000],
@@ -99,7 +99,7 @@ describe('listSessions', () => {
     ])
   })
 
-  it('an unreadable file is told of and hides no other', async () => {
+  it('an unreadable file is reported and hides no other', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     await file.close()
@@ -117,7 +117,7 @@ describe('listSessions', () => {
     ])
   })
 
-  it('an empty home has none', async () => {
+  it('an empty home has no sessions', async () => {
     const home = await openHome(join(await tempFolder(), 'home'))
     expect(await listSessions(home)).toEqual({ sessions: [], warnings: [] })
   })

@@ -71,7 +71,7 @@ function boundary(id: string, parent: string, more: Partial<BoundaryEntry> = {})
 }
 
 describe('loading from the end', () => {
-  it('begins with the first message that the last boundary keeps, and the prefix in force', async () => {
+  it('begins with the first message that the last boundary keeps, and the current prefix', async () => {
     const entries = generated(TWO_BOUNDARIES)
     const loaded = await expectSameView(await write(entries))
     const last = entries.findLast((entry) => entry.kind === 'boundary')
@@ -84,7 +84,7 @@ describe('loading from the end', () => {
     expect(loaded.warnings).toEqual([])
   })
 
-  it('a prefix that was written again after the boundary is enough', async () => {
+  it('a prefix rewritten after the boundary is enough', async () => {
     const entries = generated(TWO_BOUNDARIES)
     const prefix = entries[0]
     if (!prefix) throw new Error('there is a first entry')
@@ -93,7 +93,7 @@ describe('loading from the end', () => {
     expect(idsOf(loaded.entries, 'prefix')).toEqual(['prefix-2'])
   })
 
-  it('the prefix is found through the offset in the boundary, and without it; a wrong one is only a hint', async () => {
+  it('the prefix is found with and without the offset in the boundary; a wrong offset is only a hint', async () => {
     const entries = generated(TWO_BOUNDARIES)
     const path = await write(entries)
     const text = await readFile(path, 'utf8')
@@ -125,7 +125,7 @@ describe('loading from the end', () => {
     expect(idsOf(loaded.entries, 'prefix')).toEqual([prefix.id])
   })
 
-  it('an undone boundary is passed over; one whose undoing was undone is in force', async () => {
+  it('an undone boundary is skipped; one whose undo was undone is in force', async () => {
     const entries = generated(TWO_BOUNDARIES)
     const [first, second] = idsOf(entries, 'boundary')
     const leaf = entries.at(-1)?.id ?? null
@@ -136,7 +136,7 @@ describe('loading from the end', () => {
     expect(idsOf(loaded.entries, 'boundary')).toContain(second)
   })
 
-  it('a boundary without its summary, as a crash leaves it, never took effect', async () => {
+  it('a boundary without its summary, as left by a crash, never took effect', async () => {
     const entries = generated(TWO_BOUNDARIES)
     const leaf = entries.at(-1)?.id ?? ''
     const loaded = await expectSameView(
@@ -145,7 +145,7 @@ describe('loading from the end', () => {
     expect(loaded.from).toBe(idsOf(entries, 'boundary').at(-1))
   })
 
-  it('a rewind to before the last boundary leaves it behind', async () => {
+  it('a rewind to before the last boundary abandons that boundary', async () => {
     const entries = generated(TWO_BOUNDARIES)
     const [first, second] = idsOf(entries, 'boundary')
     const before = entries[entries.findIndex((entry) => entry.id === second) - 5]?.id ?? null
@@ -156,7 +156,7 @@ describe('loading from the end', () => {
     expect(start.entries.map((entry) => entry.id)).toEqual(['anew'])
   })
 
-  it('a damaged line loses only itself, wherever it stands', async () => {
+  it('a damaged line loses only itself, wherever it is', async () => {
     const entries = generated(TWO_BOUNDARIES)
     const path = await write(entries)
     const bytes = await readFile(path)
@@ -196,7 +196,7 @@ describe('loading from the end', () => {
     expect(loaded.entries.at(-1)?.id).toBe(entries.at(-1)?.id)
   })
 
-  it('a line longer than the pieces a file is read in', async () => {
+  it('a line may be longer than the pieces in which a file is read', async () => {
     const entries = generated(TWO_BOUNDARIES)
     const leaf = entries.at(-1)?.id ?? null
     const huge = say('huge', leaf, 'x'.repeat(process.env['SOAK'] ? 5_000_000 : 1_300_000))
@@ -204,7 +204,7 @@ describe('loading from the end', () => {
     expect(loaded.entries.at(-2)).toEqual(huge)
   })
 
-  it('without any boundary it is the whole chain', async () => {
+  it('without any boundary it loads the whole chain', async () => {
     // Longer than the pieces that are read from the end.
     const entries = sayMany('a', process.env['SOAK'] ? 3000 : 1500)
     const loaded = await expectSameView(await write(entries))
@@ -212,7 +212,7 @@ describe('loading from the end', () => {
     expect(loaded.entries).toEqual(entries)
   })
 
-  it('offsets are where the lines begin', async () => {
+  it('offsets point to the starts of lines', async () => {
     const path = await write(generated(TWO_BOUNDARIES))
     const { offsets, entries } = await loadTranscript(path)
     expect([...offsets.keys()]).toEqual(entries.map((entry) => entry.id))
@@ -235,7 +235,7 @@ const ONE_OF_EACH = [
 ]
 
 describe.skipIf(!existsSync(RECORDED))(
-  'recorded sessions of another agent (skipped where they are absent)',
+  'recorded sessions of another agent (skipped if they are missing)',
   () => {
     const names = process.env['SOAK'] ? globSync('**/*.jsonl', { cwd: RECORDED }) : ONE_OF_EACH
     it.each(names)('%s loads from its last boundary', async (name) => {

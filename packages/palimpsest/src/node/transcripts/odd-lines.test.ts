@@ -24,7 +24,7 @@ const END = fc.constantFrom('\n', '', '{"type":"user","uuid":"torn","mes')
 
 const idsOf = (entries: readonly { readonly id: string }[]): readonly string[] => entries.map(({ id }) => id)
 
-test('another agent’s session is read whole however its lines are joined and torn, with a warning for each odd line', async () => {
+test('a session of another agent is read completely even if its lines are joined or torn, with a warning for each odd line', async () => {
   const project = await tempProject()
   const path = join(project.folder, 'theirs.jsonl')
   const lines = claudeCodeSession(3).trimEnd().split('\n')
@@ -51,7 +51,7 @@ test('another agent’s session is read whole however its lines are joined and t
   )
 })
 
-test('a session of ours whose lines were joined is read whole, goes on, and its fork has everything', async () => {
+test('our own session with joined lines is read completely and continues, and its fork has everything', async () => {
   for (const end of ['\n', '', '{"uuid":"torn","par']) {
     const project = await tempProject()
     const path = await writeSession(project, sayMany('a', 6))
@@ -71,7 +71,7 @@ test('a session of ours whose lines were joined is read whole, goes on, and its 
   }
 })
 
-test('a line whose torn part is no UTF-8 still gives the document on it', async () => {
+test('a line whose torn part is not UTF-8 still yields the document on it', async () => {
   const project = await tempProject()
   const path = join(project.folder, 'theirs.jsonl')
   const [first = '', second = ''] = claudeCodeSession(1).split('\n')

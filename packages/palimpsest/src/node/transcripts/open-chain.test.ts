@@ -10,7 +10,7 @@ import { openChain } from './open-chain.ts'
 import { readTranscript } from './read-transcript.ts'
 import { createTranscript } from './transcript-file.ts'
 
-test('the whole conversation is read across its boundaries, a torn last line apart', async () => {
+test('the whole conversation is read across its boundaries, except for a torn last line', async () => {
   const file = await createTranscript(fileOptions(await tempProject()))
   const { boundaries } = await generateTranscript(file, {
     bytes: 300_000,
@@ -28,7 +28,7 @@ test('the whole conversation is read across its boundaries, a torn last line apa
   expect(kinds).toEqual(chain.map(({ kind }) => kind))
 })
 
-test('what was left behind by a rewind is not of the conversation; each line can be had as it stands', async () => {
+test('what a rewind abandoned is not part of the conversation, and each line is available unchanged', async () => {
   const file = await createTranscript(fileOptions(await tempProject()))
   await file.append([...sayMany('a', 3), say('b0', 'a0', 'the other way')])
   await file.close()

@@ -6,7 +6,7 @@ import { sayMany, tempProject } from '../../../../../test/kit/temp-home.ts'
 import { loadTranscript } from './load-transcript.ts'
 
 describe('reading only', () => {
-  it('changes nothing, whatever the file looks like', async () => {
+  it('changes nothing, whatever the file contains', async () => {
     const project = await tempProject()
     const path = await writeSession(project, sayMany('a', 2))
     await appendFile(path, 'garbage\n{"torn')
@@ -24,7 +24,7 @@ describe('reading only', () => {
     expect(await readdir(project.folder)).toEqual(['project.json', 's-1.jsonl'])
   })
 
-  it('an empty file and one without a header are warned of', async () => {
+  it('an empty file and a file without a header cause a warning', async () => {
     const project = await tempProject()
     const path = join(project.folder, 'x.jsonl')
     await writeFile(path, '')
@@ -57,7 +57,7 @@ describe('reading only', () => {
     await expect(readItems(path)).rejects.toMatchObject(refusal)
   })
 
-  it('a folder, a missing file and a newer format are told of', async () => {
+  it('a folder, a missing file and a newer format are reported', async () => {
     const project = await tempProject()
     await expect(loadTranscript(project.folder)).rejects.toMatchObject({ failure: 'not-a-transcript' })
     await expect(loadTranscript(join(project.folder, 'no.jsonl'))).rejects.toMatchObject({
@@ -69,7 +69,7 @@ describe('reading only', () => {
     await expect(readItems(path)).rejects.toMatchObject({ failure: 'newer-format' })
   })
 
-  it('a line that is not UTF-8 is bad, not changed', async () => {
+  it('a line that is not UTF-8 is reported as bad, not changed', async () => {
     const project = await tempProject()
     const path = await writeSession(project, sayMany('a', 1))
     await appendFile(

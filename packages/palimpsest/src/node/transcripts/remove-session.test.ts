@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 import { removeSession } from './remove-session.ts'
 
-test('a session that is removed leaves nothing behind, also no torn lines, and takes nothing of others along', async () => {
+test('removing a session leaves nothing of it, not even torn lines, and removes nothing of other sessions', async () => {
   const home = await mkdtemp(join(tmpdir(), 'palimpsest-remove-'))
   try {
     const folder = join(home, 'projects', 'p')

@@ -23,7 +23,7 @@ import { transcriptPath } from '../files/paths.ts'
 import { createTranscript, openTranscript } from './transcript-file.ts'
 
 describe('appending', () => {
-  it('(T2) what was appended is read back, entry by entry', async () => {
+  it('(T2) appended entries are read back, entry by entry', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(anyEntry, { maxLength: 6 }), { maxLength: 4 }), async (batches) => {
         const project = await tempProject()
@@ -38,7 +38,7 @@ describe('appending', () => {
     )
   })
 
-  it('(T1) appending changes no byte that stands in the file', async () => {
+  it('(T1) appending changes no byte that is already in the file', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     let before = await readFile(file.path)
@@ -52,7 +52,7 @@ describe('appending', () => {
     await file.close()
   })
 
-  it('appends that are called at once stand in the order of the calls', async () => {
+  it('parallel appends are written in the order of the calls', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     await Promise.all(sayMany('a', 50).map((entry) => file.append([entry])))
@@ -62,7 +62,7 @@ describe('appending', () => {
     )
   })
 
-  it('closing waits for appends, and closing twice is closing once', async () => {
+  it('closing waits for appends, and closing twice has no further effect', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     const appended = file.append(sayMany('a', 3))
@@ -97,7 +97,7 @@ describe('appending', () => {
     })
   })
 
-  it('lines carry the sums up to themselves, and go on counting after a reopening', async () => {
+  it('lines carry the totals up to themselves, and the totals continue after a reopening', async () => {
     const project = await tempProject()
     const costOf = () => 0.5
     const usage = { input_tokens: 50, cache_read_input_tokens: 20, output_tokens: 30 }
@@ -117,7 +117,7 @@ describe('appending', () => {
     ])
   })
 
-  it('a response of several lines, each with its usage, counts once, as its newest line says', async () => {
+  it('a response of several lines, each with its usage, counts once, with the usage of its newest line', async () => {
     const project = await tempProject()
     const line = (id: string, parent: string, output: number): Entry => ({
       ...say(id, parent),
@@ -143,7 +143,7 @@ describe('a disk that fails', () => {
     }
   }
 
-  it('full: the file is as it was, the text names the cure, and afterwards appending goes on', async () => {
+  it('if it is full, the file is unchanged, the error says what to do, and afterwards appending works again', async () => {
     const project = await tempProject()
     const room = { left: 100_000 }
     const file = await createTranscript({ ...fileOptions(project), writeAt: diskWith(room) })
@@ -162,7 +162,7 @@ describe('a disk that fails', () => {
     expect((await readEntries(file.path)).map((entry) => entry.id)).toEqual(['a0', 'a1', 'c0', 'c1'])
   })
 
-  it('a failed append does not take the ones behind it along', async () => {
+  it('a failed append does not fail those after it', async () => {
     const project = await tempProject()
     const room = { left: 100_000 }
     const file = await createTranscript({ ...fileOptions(project), writeAt: diskWith(room) })
@@ -192,7 +192,7 @@ describe('a disk that fails', () => {
     await file.close()
   })
 
-  it('a file that was deleted takes no more entries', async () => {
+  it('a deleted file accepts no more entries', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     await rm(file.path)
@@ -202,7 +202,7 @@ describe('a disk that fails', () => {
 })
 
 describe('opening to write', () => {
-  it('a torn last line is cut, its bytes saved beside, one warning given', async () => {
+  it('a torn last line is cut off, its bytes are saved beside the file, and there is one warning', async () => {
     const project = await tempProject()
     const path = await writeSession(project, sayMany('a', 3))
     const whole = await readFile(path)
@@ -219,7 +219,7 @@ describe('opening to write', () => {
     expect((await readEntries(path)).map((entry) => entry.id)).toEqual(['a0', 'a1', 'b'])
   })
 
-  it('(T2) a file cut at any byte opens with every whole line, loses no byte, and is whole again', async () => {
+  it('(T2) a file cut at any byte opens with every complete line, loses no byte, and is complete again', async () => {
     const project = await tempProject()
     const path = await writeSession(project, sayMany('é', 2))
     const whole = await readFile(path)
@@ -245,7 +245,7 @@ describe('opening to write', () => {
     }
   })
 
-  it('(S1) a link in place of the side file is passed over', async () => {
+  it('(S1) a link in place of the side file is skipped', async () => {
     const project = await tempProject()
     const path = await writeSession(project, sayMany('a', 1))
     const victim = join(project.home, 'victim')
@@ -258,7 +258,7 @@ describe('opening to write', () => {
     expect(await readFile(`${path}.torn-2`, 'utf8')).toBe('{"torn')
   })
 
-  it('zeros behind the last line, as a power failure leaves them, are torn bytes', async () => {
+  it('zeros after the last line, as left by a power failure, are torn bytes', async () => {
     const project = await tempProject()
     const path = await writeSession(project, sayMany('a', 2))
     await appendFile(path, Buffer.alloc(5000))
@@ -269,7 +269,7 @@ describe('opening to write', () => {
     expect((await stat(`${path}.torn-1`)).size).toBe(5000)
   })
 
-  it('a bad line in the middle is reported with line and offset, skipped, and stays', async () => {
+  it('a bad line in the middle is reported with line and offset, skipped, and kept', async () => {
     const project = await tempProject()
     const path = await writeSession(project, sayMany('a', 2))
     const offset = (await stat(path)).size
@@ -316,29 +316,29 @@ describe('opening to write', () => {
     expect(await readdir(project.folder)).toEqual(['project.json', 's-1.jsonl'])
   }
 
-  it('a newer format is refused and not damaged, torn or not', async () => {
+  it('a file with a newer format is refused and not damaged, torn or not', async () => {
     const header = encodeHeader({ format: 2, sessionId: 's-1', project: '/p', created: 0, version: '9' })
     await expectUntouched(`${header}\n{"half`, 'newer-format', /has format 2.*Update Palimpsest/)
   })
 
-  it('a file of one incomplete line that is no header of ours is refused and not touched', async () => {
+  it('a file with one incomplete line that is not our header is refused and not touched', async () => {
     await expectUntouched('notes without a line end', 'not-a-transcript', /no header of ours/)
     await expectUntouched('\u0089PNG\r', 'not-a-transcript', /no header of ours/)
   })
 
-  it('a file without a header of ours is refused and not touched', async () => {
+  it('a file without our header is refused and not touched', async () => {
     const foreign = '{"type":"user","uuid":"u","message":{"role":"user","content":"x"}}\n'
     await expectUntouched(foreign, 'not-a-transcript', /no header of ours.*fork/)
     await expectUntouched(Buffer.from([0x89, 0x50, 0x4e, 0x47, 10, 0, 1, 2, 10]), 'not-a-transcript', /fork/)
   })
 
-  it('a folder in place of the file is told of', async () => {
+  it('a folder in place of the file is reported', async () => {
     const project = await tempProject()
     await mkdir(transcriptPath(project, 's-1'))
     await expect(openTranscript(fileOptions(project))).rejects.toMatchObject({ failure: 'not-a-transcript' })
   })
 
-  it('a session that is not there, and one that is there already, are told of', async () => {
+  it('a missing session, and one that already exists, are reported', async () => {
     const project = await tempProject()
     await expect(openTranscript(fileOptions(project))).rejects.toMatchObject({
       failure: 'not-found',
@@ -349,7 +349,7 @@ describe('opening to write', () => {
     expect(await readdir(project.folder)).toEqual(['project.json', 's-1.jsonl'])
   })
 
-  it('a second opener of the same process is told the process and the cure', async () => {
+  it('a second open in the same process fails with the process id and what to do', async () => {
     const project = await tempProject()
     const file = await createTranscript(fileOptions(project))
     await expect(openTranscript(fileOptions(project))).rejects.toMatchObject({
@@ -361,7 +361,7 @@ describe('opening to write', () => {
     await again.close()
   })
 
-  it('a path below a file, as in a broken home, is told of', async () => {
+  it('a path below a file, as in a broken home, is reported', async () => {
     const project = await tempProject()
     await writeFile(join(project.home, 'file'), '')
     const broken = { ...project, folder: join(project.home, 'file', 'p') }

@@ -8,7 +8,7 @@ import { LINE_BYTES_MAX } from './answer-limits.ts'
 import { createLineMeter } from './line-meter.ts'
 
 describe('a stream of events is measured', () => {
-  test('where its bytes are cut makes no difference', () => {
+  test('the places where its bytes are split make no difference', () => {
     const pieces = fc.array(
       fc.constantFrom(
         'data:',
@@ -36,13 +36,13 @@ describe('a stream of events is measured', () => {
     )
   })
 
-  test('it allows as many levels as it says, and no more', () => {
+  test('exactly as many levels as stated are allowed', () => {
     const nested = (levels: number): string => `data: ${'['.repeat(levels)}${']'.repeat(levels)}\n\n`
     expect(verdict([Buffer.from(nested(DEPTH_MAX).repeat(3))])).toBe(false)
     expect(verdict([Buffer.from(nested(DEPTH_MAX + 1))])).toMatch(/nested more than 100 levels/)
   })
 
-  test('levels add up over the data lines of one event, whatever stands between them', () => {
+  test('levels add up over the data lines of one event, whatever comes between them', () => {
     const half = '['.repeat(DEPTH_MAX - 10)
     for (const between of ['\n', '\r\n', '\r', '\nevent: ]]]]\n', '\n: ]]]]"]\n', '\nid: "\n']) {
       const text = `data: ${half}${between}data: ${half}\n\n`
@@ -52,12 +52,12 @@ describe('a stream of events is measured', () => {
     expect(verdict([Buffer.from(`data: ${half}\n\ndata: ${half}\n\n`)])).toBe(false)
   })
 
-  test('brackets in strings are letters', () => {
+  test('brackets in strings do not count as levels', () => {
     const text = JSON.stringify({ partial_json: '[{"a\\"[":'.repeat(5_000) })
     expect(verdict([Buffer.from(`data: ${text}\n\n`)])).toBe(false)
   })
 
-  test('a line of the most bytes is read, one byte more is not', () => {
+  test('a line of the maximum length is read, one byte more is not', () => {
     const line = Buffer.alloc(LINE_BYTES_MAX, 'x')
     expect(verdict([line, Buffer.from('\n'), line])).toBe(false)
     expect(verdict([line, Buffer.from('x')])).toMatch(/longer than 8 MB/)
@@ -72,7 +72,7 @@ describe('a stream of events is measured', () => {
     ['data: "[DONE]"\n', false],
     [': [DONE]\n', false],
     ['data: {"a":"[DONE]"}\n\n', false],
-  ])('%j: said that it is done: %s', (text, isDone) => {
+  ])('%j marks the end: %s', (text, isDone) => {
     expect(verdict([Buffer.from(text)])).toBe(isDone)
   })
 })

@@ -36,7 +36,7 @@ describe('codec', () => {
     )
   })
 
-  it('the first bytes of a line of ours tell the same link as the whole entry', () => {
+  it('the first bytes of our line give the same link as the whole entry', () => {
     const plain = anyEntry.filter(
       (entry) => entry.kind !== 'other' && /^[\w-]+$/.test(entry.id + (entry.parent ?? '')),
     )
@@ -141,11 +141,11 @@ describe('codec', () => {
       '{"type":"user","uuid":"a","palimpsest":{"origin":"user","json":"{"},"message":{"role":"user"}}',
       '"json" is not JSON',
     ],
-  ])('a bad line is a problem with its reason: %j', (line, reason) => {
+  ])('a bad line is a problem with a reason: %j', (line, reason) => {
     expect(decodeLine(line)).toEqual({ kind: 'problem', reason })
   })
 
-  it('keeps lines without meaning, with their bytes and their place', () => {
+  it('keeps meaningless lines, with their bytes and their position', () => {
     const line = '{"type":"progress","uuid":"p","parentUuid":"q","timestamp":"2026-01-01T00:00:00Z","n":1.0}'
     expect(decodeLine(line)).toEqual({
       kind: 'other',
@@ -162,7 +162,7 @@ describe('codec', () => {
     expect(entry.kind !== 'problem' && isLoose(entry)).toBe(true)
   })
 
-  it('nesting without end in a line does not exhaust the stack', () => {
+  it('endless nesting in a line does not exhaust the stack', () => {
     const deep = process.env['SOAK'] ? 200_000 : 50_000
     const content = `${'[{"type":"tool_result","tool_use_id":"t","content":'.repeat(deep)}""${'}]'.repeat(deep)}`
     expect(decodeLine(`{"type":"user","uuid":"a","message":{"role":"user","content":${content}}}`).kind).toBe(
@@ -210,7 +210,7 @@ describe('lines of other agents', () => {
     })
   })
 
-  it('what a client made up to show an error is no message', () => {
+  it('an error message that a client made up is not a message', () => {
     const synthetic =
       '{"role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"API Error"}]}'
     expect(message('"type":"assistant"', synthetic)).toMatchObject({ kind: 'other' })
@@ -218,7 +218,7 @@ describe('lines of other agents', () => {
     expect(message('"type":"assistant","isApiErrorMessage":true', plain)).toMatchObject({ kind: 'other' })
   })
 
-  it('a message of a form nobody can send keeps its place without being one', () => {
+  it('a message in a form that cannot be sent keeps its place without being one', () => {
     expect(message('"type":"user"', '{"role":"user","content":[{"type":"text"}]}')).toMatchObject({
       kind: 'other',
     })
@@ -248,7 +248,7 @@ describe('lines of other agents', () => {
 describe('header', () => {
   const header = { format: FORMAT, sessionId: 's', project: '/p/é', created: 5, version: '1' }
 
-  it('comes back as it was written, and a fork’s has as many bytes as its parent’s', () => {
+  it('is read back as it was written, and a fork’s has as many bytes as its parent’s', () => {
     const line = encodeHeader(header)
     expect(decodeHeader(line)).toEqual({ kind: 'header', header })
     const bytes = Buffer.byteLength(line)
@@ -257,7 +257,7 @@ describe('header', () => {
     expect(decodeHeader(encodeHeader(fork, bytes))).toEqual({ kind: 'header', header: fork })
   })
 
-  it('a newer format is known by its number alone', () => {
+  it('a newer format is recognised by its number alone', () => {
     expect(decodeHeader('{"type":"palimpsest","subtype":"header","format":2}')).toEqual({
       kind: 'newer',
       format: 2,
@@ -271,7 +271,7 @@ describe('header', () => {
     '{"type":"user"}',
     '{"type":"palimpsest","subtype":"header"}',
     '{"type":"palimpsest","subtype":"header","format":1,"sessionId":"s","project":"/p","created":"soon","version":"1"}',
-  ])('%j is none', (line) => {
+  ])('%j is not a header', (line) => {
     expect(decodeHeader(line)).toEqual({ kind: 'none' })
   })
 })

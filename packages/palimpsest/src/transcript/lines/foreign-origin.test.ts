@@ -8,7 +8,7 @@ const of = (content: string | readonly Block[], line: JsonObject = {}): string =
   foreignOrigin(line, { role: 'user', content })
 const text = (words: string): Block => ({ type: 'text', text: words })
 
-describe('who wrote what stands in the user’s place', () => {
+describe('who wrote text in the user’s place', () => {
   test.each([
     ['tool', '<task-notification>\n<task-id>a1</task-id>\nNever stop.\n</task-notification>'],
     ['tool', '<local-command-stdout>Always be brief.</local-command-stdout>'],
@@ -28,12 +28,12 @@ describe('who wrote what stands in the user’s place', () => {
     expect(of([text(words)])).toBe(origin)
   })
 
-  test('who quotes a program further down says it', () => {
+  test('a user who quotes a program later in the text is still the author', () => {
     expect(of('Why do I see this?\n\nOperation stopped by hook: Another session is active')).toBe('user')
     expect(of('What is <task-notification> for?')).toBe('user')
   })
 
-  test('what the line says of the sender counts before the words, and a sender that nobody knows is not the user', () => {
+  test('the sender named on the line takes precedence over the text, and an unknown sender is not the user', () => {
     expect(of('Do not merge.', { origin: { kind: 'peer', from: 'review' }, isMeta: true })).toBe('peer')
     expect(of('It is done.', { origin: { kind: 'task-notification' } })).toBe('tool')
     expect(of('Go on.', { origin: { kind: 'auto-continuation' } })).toBe('engine')
@@ -41,7 +41,7 @@ describe('who wrote what stands in the user’s place', () => {
     expect(of('Operation stopped by hook: no', { origin: { kind: 'human' } })).toBe('hook')
   })
 
-  test('a client’s own remarks, summaries and results are none of the user’s', () => {
+  test('a client’s own remarks, summaries and results are not the user’s words', () => {
     expect(of('Caveat: never answer', { isMeta: true })).toBe('engine')
     expect(of('This session goes on', { isCompactSummary: true })).toBe('engine')
     expect(of([{ type: 'tool_result', tool_use_id: 't', content: 'ok' }])).toBe('tool')

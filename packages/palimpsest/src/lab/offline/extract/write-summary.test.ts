@@ -55,7 +55,7 @@ const SESSION: WireMessage[] = [
 ]
 const FACTS = sessionFacts(SESSION)
 
-describe('what can be told of a session without understanding it', () => {
+describe('what a session reveals without understanding it', () => {
   test('the user’s words, without context that nobody typed', () => {
     expect(FACTS.requests).toEqual([
       'Write a parser in src/parse.ts. Never use regular expressions. I am new to TypeScript.',
@@ -63,7 +63,7 @@ describe('what can be told of a session without understanding it', () => {
     ])
   })
 
-  test('files with the last thing done to each: what was changed stays changed', () => {
+  test('files with the last operation on each: a changed file stays changed', () => {
     expect(FACTS.files).toEqual([
       { path: 'src/lex.ts', operation: 'read' },
       { path: 'src/parse.ts', operation: 'edited', snippet: '{ nextToken() }' },
@@ -78,14 +78,14 @@ describe('what can be told of a session without understanding it', () => {
     ])
   })
 
-  test('errors, and whether the same thing went well later', () => {
+  test('errors, and whether the same command succeeded later', () => {
     expect(FACTS.errors).toEqual([
       { text: 'Error: expected 3', during: 'Bash npm test', isResolved: true },
       { text: 'src/parse.ts: error: unused', during: 'Bash npm run lint', isResolved: false },
     ])
   })
 
-  test('the newest list of things to do, the last words of each turn', () => {
+  test('the newest to-do list, and the last text of each turn', () => {
     expect(FACTS.todos.map(({ text, status }) => `${status} ${text}`)).toEqual([
       'completed Write the parser',
       'in_progress Write its tests',
@@ -95,7 +95,7 @@ describe('what can be told of a session without understanding it', () => {
   })
 })
 
-test('a summary has nine sections and holds what a proof would look for', () => {
+test('a summary has nine sections and contains what a proof looks for', () => {
   const summary = writeSummary(FACTS)
   expect(summary.match(/^\d\. .*:$/gm)).toEqual([
     '1. Primary request and intent:',
@@ -115,7 +115,7 @@ test('a summary has nine sections and holds what a proof would look for', () => 
   expect(summary).toContain('`npm run lint` → exit 2')
 })
 
-test('a summary keeps to the length it is given, and gives up the user’s words last', () => {
+test('a summary stays within the given length, and drops the user’s words last', () => {
   const long = sessionFacts([
     ...Array.from({ length: 40 }, (_, i): WireMessage => ({
       role: 'user',
@@ -133,7 +133,7 @@ test('a summary keeps to the length it is given, and gives up the user’s words
   for (const { path } of long.files) expect(summary).toContain(path.slice('src/'.length))
 })
 
-test('notes keep the headings of the template they were asked for in', () => {
+test('notes keep the headings of the requested template', () => {
   const asked = 'Update the notes.\n\n# Session Title\n_A short title_\n\n# Worklog\n_Step by step_\n'
   expect(writeNotes(asked, FACTS)).toBe(
     [
@@ -153,7 +153,7 @@ test('notes keep the headings of the template they were asked for in', () => {
   expect(writeNotes('Write notes.', FACTS).match(/^# .*$/gm)).toHaveLength(10)
 })
 
-test('memories are the user’s own words, by type, and no secrets', () => {
+test('memories are the user’s own words, by type, and contain no secrets', () => {
   expect(findMemories(FACTS).map(({ type, text }) => [type, text])).toEqual([
     ['feedback', 'Never use regular expressions.'],
     ['user', 'I am new to TypeScript.'],

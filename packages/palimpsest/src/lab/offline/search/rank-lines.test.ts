@@ -80,7 +80,7 @@ describe('an outline', () => {
     ])
   })
 
-  test('knows what each line stands inside of, and what a comment is about', () => {
+  test('knows what encloses each line, and what a comment is about', () => {
     const chain = (at: number): string[] => {
       const { parent = -1 } = outline.lines[at] ?? {}
       const { text = '' } = outline.lines[parent] ?? {}
@@ -94,7 +94,7 @@ describe('an outline', () => {
     expect(outline.lines[5]?.about).toBe(6)
   })
 
-  test('bears gaps: lines that are not known part what stands around them', () => {
+  test('handles gaps: unknown lines separate what surrounds them', () => {
     const sparse = toOutline('a.ts', [
       { number: 5, text: '// About something else.' },
       { number: 9, text: 'function retry() {' },

@@ -6,7 +6,7 @@ import { cases } from '../../../../../../test/kit/cases.ts'
 import { matchQuote } from './match-quote.ts'
 import { readQuestion } from './read-question.ts'
 
-test('a question is names, words and expressions, each once', () => {
+test('a question is split into names, words and expressions, each once', () => {
   const { concepts } = readQuestion('How many bytes does body.dump() read at most by default?')
   expect(concepts.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
     'word many',
@@ -20,18 +20,18 @@ test('a question is names, words and expressions, each once', () => {
   ])
 })
 
-test('quoted texts are looked for as a whole', () => {
+test('quoted texts are searched for as a whole', () => {
   expect(readQuestion('What throws "Invalid event target"? And connection: close?').quotes).toEqual([
     'Invalid event target',
     'connection: close',
   ])
 })
 
-test('neighbours are pairs; a word between parts them', () => {
+test('adjacent words form pairs, unless a word separates them', () => {
   expect(readQuestion('Where is the retry delay of a client?').pairs).toEqual([['retri', 'delay']])
 })
 
-test('what kind of line is wanted is read from the wording', () => {
+test('the wording tells what kind of line is wanted', () => {
   expect(readQuestion('How long by default?').wants).toMatchObject({
     number: true,
     fallback: true,
@@ -40,7 +40,7 @@ test('what kind of line is wanted is read from the wording', () => {
   expect(readQuestion('Why is an error thrown?').wants).toMatchObject({ refusal: true, reason: true })
 })
 
-test('a quote put together at run time is found by the words in a row', () => {
+test('a quote assembled at run time is found by its words in sequence', () => {
   expect(matchQuote('Duplicate value "7" found', 'throw new Error(`Duplicate value "${value}" found`)')).toBe(
     0,
   )
@@ -52,7 +52,7 @@ test('a quote put together at run time is found by the words in a row', () => {
   expect(matchQuote('No timeout provided.', "throw new TypeError('No timeout provided.')")).toBe(1)
 })
 
-test('any text is a question', () => {
+test('any text can be a question', () => {
   fc.assert(
     fc.property(fc.string({ unit: ANY_CHARACTER, maxLength: 300 }), (text) => {
       for (const { share, parts } of readQuestion(text).concepts) {

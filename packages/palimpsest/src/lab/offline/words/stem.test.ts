@@ -38,24 +38,24 @@ describe('a stem as a pattern', () => {
     ['store', ['class MemoryStore', 'stored', 'STORAGE'], ['history', 'restore']],
     ['max', ['MAX_SIZE', 'kMaxSize', 'max('], ['maxims', 'climax']],
     ['written', ['wrote it', 'writeFile'], ['underwrite']],
-  ])('%s is found where the word begins, and nowhere else', (word, found, other) => {
+  ])('%s is found at the start of words, and nowhere else', (word, found, other) => {
     const pattern = new RegExp(stemPattern(stem(word)))
     for (const text of found) expect([text, pattern.test(text)]).toEqual([text, true])
     for (const text of other) expect([text, pattern.test(text)]).toEqual([text, false])
   })
 })
 
-test('identifiers are split at capitals, digits’ ends and marks', () => {
+test('identifiers are split at capitals, after digits and at punctuation', () => {
   expect(splitIdentifier('keepAliveTimeout')).toEqual(['keep', 'alive', 'timeout'])
   expect(splitIdentifier('HTTPServer_MAX-size')).toEqual(['http', 'server', 'max', 'size'])
   expect(splitIdentifier('isIPv6')).toEqual(['is', 'ipv6'])
 })
 
-test('words are weighed before anything is known of the code', () => {
+test('words are weighed before anything is known about the code', () => {
   expect(['the', 'happens', 'big', 'socket'].map(wordClass)).toEqual(['stop', 'frame', 'everyday', 'telling'])
 })
 
-test('short and long forms mean the same; everyday words may mean the trade’s', () => {
+test('short and long forms mean the same; everyday words may stand for technical ones', () => {
   expect(relatedStems(stem('configuration')).get(stem('options'))).toBe('same')
   expect(relatedStems(stem('wait')).get(stem('delay'))).toBe('meant')
   expect(relatedStems('nosuchword').size).toBe(0)

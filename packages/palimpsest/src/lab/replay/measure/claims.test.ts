@@ -9,18 +9,18 @@ const claimed = (text: string, isStandIn = false): string[] =>
   claimsOf(wholePage(makePage(text, isStandIn))).map(({ kind, path }) => `${kind} ${path}`)
 
 describe('a made text claims that files were changed', () => {
-  test('in a line that says so, or under a heading, however many there are', () => {
+  test('in a line that says so, or in a list under a heading, however long', () => {
     expect(claimed('Edited src/part1/file.ts twice.')).toEqual(['edit src/part1/file.ts'])
     const listed = claimed(['## Modified files', ...FILES.map((file) => `- ${file}`)].join('\n'))
     expect(listed).toEqual(FILES.map((file) => `edit ${file}`))
   })
 
-  test('not in a word list, whatever verb stands in it', () => {
+  test('not in a word list, whatever verb it contains', () => {
     expect(claimed(`deleted ${FILES.join(' ')}`)).toEqual([])
     expect(claimed(`Deleted: ${FILES.map((file) => `${file} and`).join(' ')}`)).toEqual([])
   })
 
-  test('not in the place of one tool result', () => {
+  test('not in the place of a single tool result', () => {
     expect(claimed('Edited src/part1/file.ts.', true)).toEqual([])
   })
 })

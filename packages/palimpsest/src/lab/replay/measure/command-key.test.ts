@@ -25,8 +25,8 @@ describe('the same command', () => {
   })
 })
 
-describe('what mends a failure', () => {
-  test('of a check the same one, or one that does all of it and more', () => {
+describe('what fixes a failure', () => {
+  test('of a check: the same check, or one that covers all of it and more', () => {
     const left = (done: string, failed: string): string[] =>
       checksLeft(commandKey(failed).checks, commandKey(done))
     expect(left('go test ./...', 'cd x && go test ./... | tail -3')).toEqual([])
@@ -41,7 +41,7 @@ describe('what mends a failure', () => {
     expect(left('npm test', "npm test | tee x.log; echo '; ---'; tail -3 x.log")).toEqual([])
   })
 
-  test('of anything else a run of the same program and subcommand', () => {
+  test('of anything else: a run of the same program and subcommand', () => {
     expect(commandKey('git rebase origin/main').programs).toEqual(['git rebase'])
     expect(commandKey('cd x && git add . && git rebase --continue').programs).toEqual([
       'git add',
@@ -64,13 +64,13 @@ describe('what mends a failure', () => {
     expect(commandKey(command).losesExit).toBe(isLost)
   })
 
-  test('names it by two words', () => {
+  test('names a command by two words', () => {
     expect(commandKey('cd x && go test ./... 2>&1').named).toBe('go test')
     expect(commandKey('make').named).toBe('make')
   })
 })
 
-test('the exit code is that of the part that ran last, and a word before an operator is a program', () => {
+test('the exit code comes from the part that ran last, and a word before an operator is a program', () => {
   expect(commandKey('env | rg TOKEN')).toMatchObject({ named: 'env |', last: 'rg TOKEN' })
   expect(commandKey('time npm test').named).toBe('npm test')
   expect(commandKey("cd a && ls | grep 'b | c' > out.txt").last).toBe("grep 'b | c' > out.txt")

@@ -39,32 +39,32 @@ const spans = (text: string): string[] =>
   finder.excerptsIn(wholePage(makePage(text, false))).map(({ from, end }) => `${from}-${end}`)
 
 describe('an excerpt', () => {
-  test('is three lines of one block in a row, as they stood', () => {
+  test('is three consecutive lines of one block, unchanged', () => {
     expect(spans(`Of a.ts:\n${FILE.slice(2, 5).join('\n')}\nand more`)).toEqual(['5-8'])
   })
 
-  test('has the numbers that a reader puts before its lines, or none', () => {
+  test('has the line numbers that a reader adds, or none', () => {
     const numbered = FILE.slice(2, 6).map((line, i) => `${String(i + 3).padStart(6)}→${line}`)
     expect(spans(numbered.join('\n'))).toEqual(['5-9'])
   })
 
-  test('goes as far as it agrees, blank lines and braces with it', () => {
+  test('extends as far as the lines match, including blank lines and braces', () => {
     expect(spans(['no', ...FILE.slice(1, 8), 'no'].join('\n'))).toEqual(['4-11'])
   })
 
   test.each([
     ['one line', [FILE[3]]],
     ['two lines', FILE.slice(2, 4)],
-    ['two lines that say something, with a brace and a blank line', [FILE[4], FILE[5], FILE[6], FILE[7]]],
-    ['lines with something left out between them', [FILE[2], FILE[3], FILE[7], FILE[8]]],
-    ['lines in another order', [FILE[4], FILE[3], FILE[2]]],
-    ['lines that lost how far they stood in', [FILE[2], FILE[3]?.trim(), FILE[4]?.trim()]],
-    ['lines with something put before them', FILE.slice(2, 5).map((line) => `- ${line}`)],
+    ['two lines of content, with a brace and a blank line', [FILE[4], FILE[5], FILE[6], FILE[7]]],
+    ['lines with a gap between them', [FILE[2], FILE[3], FILE[7], FILE[8]]],
+    ['lines in a different order', [FILE[4], FILE[3], FILE[2]]],
+    ['lines that lost their indentation', [FILE[2], FILE[3]?.trim(), FILE[4]?.trim()]],
+    ['lines with a prefix', FILE.slice(2, 5).map((line) => `- ${line}`)],
   ])('is not %s', (_, lines) => {
     expect(spans(lines.join('\n'))).toEqual([])
   })
 
-  test('does not go from one block into the next', () => {
+  test('does not extend from one block into the next', () => {
     const [last, next] = ['// the end', 'Gone.']
     const more = inventSession([
       { user: 'Look.' },
@@ -76,7 +76,7 @@ describe('an excerpt', () => {
     expect(found.excerptsIn(wholePage(page))).toEqual([])
   })
 
-  test('is counted in characters once, however often it stood in the history', () => {
+  test('counts its characters once, however often it occurs in the history', () => {
     const read = { name: 'Read', input: { file_path: '/p/a.ts' }, result: FILE.join('\n') }
     const twice = inventSession([{ user: 'Look.' }, { calls: [read] }, { calls: [read] }])
     const found = createExcerptFinder(buildCorpus(twice.entries, allBlocks(twice)))

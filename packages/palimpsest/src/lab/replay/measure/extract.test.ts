@@ -34,16 +34,16 @@ describe('distinctive tokens', () => {
     'round numbers 100, 120, 4000, the year 2025, small 12 and 0.5',
     'README.md, package.json and console.log are everywhere',
     'i.e. this, e.g. that',
-  ])('none in: %s', (text) => {
+  ])('no tokens in: %s', (text) => {
     expect(classesOf(text)).toEqual([])
   })
 
-  test('each stands where it says', () => {
+  test('each is at its stated position', () => {
     const text = 'a fooBar in /srv/x/y.ts: see #77 (9f2c1ab)'
     for (const token of extractTokens(text)) expect(text.startsWith(token.text, token.at)).toBe(true)
   })
 
-  test('quoted strings count where no other token is in them', () => {
+  test('quoted strings count if they contain no other token', () => {
     const text = 'grep "not found" and "fooBar is missing" and "word"'
     expect(extractQuoted(text, extractTokens(text)).map((token) => token.text)).toEqual(['not found'])
   })

@@ -46,7 +46,7 @@ const madeText = fc.array(text, { maxLength: 4 }).map((all) => all.join('\n'))
 const CONTRADICTED: readonly string[] = ['unresolved_errors', 'order']
 
 describe('whatever the session', () => {
-  test('the whole history scores one in every column it has', () => {
+  test('the whole history scores 1 in every column it has', () => {
     fc.assert(
       fc.property(script, (turns) => {
         const { shares } = scoreAll(measure(turns), () => ({ shows: () => true, made: [] }))
@@ -56,7 +56,7 @@ describe('whatever the session', () => {
     )
   })
 
-  test('a whole line is a related word, and a related word is a word', () => {
+  test('a whole line implies a related word, and a related word implies a word', () => {
     fc.assert(
       fc.property(script, shownLines, madeText, (turns, shown, made) => {
         const { shares } = scoreAll(measure(turns), () => sightOf(shown, made))
@@ -70,7 +70,7 @@ describe('whatever the session', () => {
     )
   })
 
-  test('showing more never scores less, but for what a newer result contradicts', () => {
+  test('showing more never lowers a score, except for what a newer result contradicts', () => {
     fc.assert(
       fc.property(script, shownLines, shownLines, madeText, (turns, shown, more, made) => {
         const measured = measure(turns)
@@ -83,7 +83,7 @@ describe('whatever the session', () => {
     )
   })
 
-  test('no control sees what is not yet said, and the oracle with room for all needs no more', () => {
+  test('no control sees the future, and an oracle with room for everything scores 1', () => {
     fc.assert(
       fc.property(script, fc.nat({ max: 400 }), (turns, budget) => {
         const measured = measure(turns)

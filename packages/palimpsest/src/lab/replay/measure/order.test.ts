@@ -42,44 +42,44 @@ describe('unresolved errors: the newest result of a command decides', () => {
 
   test.each([
     ['everything is shown', [], 1],
-    ['the good run left, the failed one did not', [0], 1],
+    ['the success left, the failure did not', [0], 1],
     ['both left', [0, 1], 0],
-    ['the older good run stands there, the newer failed one left', [1], 0],
+    ['the older success is shown, the newer failure left', [1], 0],
   ])('%s', (_, hides, expected) => {
     expect(scoreOf(red, hides).unresolved_errors).toBe(expected)
   })
 
-  test('a message that says what went wrong, with the command, will do where nothing contradicts it', () => {
+  test('a message that names the command and its error counts if nothing contradicts it', () => {
     const told = 'Not resolved:\n- Bash `npm test`: FAIL login.test.ts > keeps the session'
     expect(scoreOf(red, [0, 1], told).unresolved_errors).toBe(1)
     expect(scoreOf(red, [1], told).unresolved_errors).toBe(0)
   })
 
-  test('a line with the command and what went wrong will do in a long list of paths, too', () => {
+  test('a line with the command and its error counts even in a long list of paths', () => {
     const paths = Array.from({ length: 40 }, (_, i) => `src/rooms/room_${i}/door_${i}.ts`).join(', ')
     const told = `Edited ${paths}\n\nNot resolved:\n- Bash \`npm test\`: FAIL login.test.ts > keeps the session`
     expect(scoreOf(red, [0, 1], told).unresolved_errors).toBe(1)
     expect(scoreOf(red, [0, 1], `npm test ${paths}\nlogin.test.ts`).unresolved_errors).toBe(0)
   })
 
-  test('a message that does not say which command it was will not', () => {
+  test('a message that does not name the command does not count', () => {
     const crumb = 'FAIL login.test.ts > keeps the session\nTests  1 failed (4)'
     expect(scoreOf(red, [0, 1], crumb).unresolved_errors).toBe(0)
   })
 
-  test('what an older failure said will not', () => {
+  test('the text of an older failure does not count', () => {
     const script = [bash('npm test', RED.replaceAll('login', 'logout')), bash('npm test', RED)]
     const told = 'Bash `npm test`: FAIL logout.test.ts > keeps the session'
     expect(scoreOf(script, [1]).unresolved_errors).toBe(0)
     expect(scoreOf(script, [0, 1], told).unresolved_errors).toBe(0)
   })
 
-  test('a piece of the result that says what went wrong will do', () => {
+  test('a piece of the result that shows the error counts', () => {
     const piece = RED.split('\n').slice(1).join('\n')
     expect(scoreOf(red, [0, 1], `What failed:\n${piece}`).unresolved_errors).toBe(1)
   })
 
-  test('a good run of the same command ends it, and so does one of a wider one; a narrower one does not', () => {
+  test('a success of the same command, or of a broader one, clears the error; a narrower one does not', () => {
     const narrow = [bash('npm test -- login.test.ts', RED)]
     const same = bash('cd /repo && npm test -- login.test.ts 2>&1 | tail -3', GREEN)
     expect(scoreOf([...narrow, same], [0, 1]).unresolved_errors).toBeNull()
@@ -91,14 +91,14 @@ describe('unresolved errors: the newest result of a command decides', () => {
     expect(scoreOf([both, ...parts], [0, 1, 2]).unresolved_errors).toBeNull()
   })
 
-  test('a check that was piped is judged by its own words', () => {
+  test('a piped check is judged by its own output', () => {
     const piped = bash('npm test 2>&1 | tail -4', 'FAIL login.test.ts\n Tests  1 failed | 3 passed (4)')
     expect(scoreOf([piped], [0]).unresolved_errors).toBe(0)
     const fine = bash('npm test 2>&1 | tail -4', 'ok: 3 failed attempts are counted\n Tests  4 passed (4)')
     expect(scoreOf([fine], [0]).unresolved_errors).toBeNull()
   })
 
-  test('what is no failure of a command is not counted', () => {
+  test('text that is no failure of a command is not counted', () => {
     const refused = "The user doesn't want to proceed with this tool use."
     const script: Scripted[] = [
       bash('grep -rn nothing src', 'Exit code 1'),
@@ -109,7 +109,7 @@ describe('unresolved errors: the newest result of a command decides', () => {
     expect(scoreOf(script, [0, 1, 2]).unresolved_errors).toBeNull()
   })
 
-  test('another command is mended by its program: the mistake was in the words behind it', () => {
+  test('a different command is fixed by its program: the mistake was in the arguments', () => {
     const failed = bash('git rebase main', 'Exit code 1\nerror: could not apply 27a33e9')
     expect(scoreOf([failed], [0]).unresolved_errors).toBe(0)
     expect(scoreOf([failed, bash('git rebase --continue', 'done')], [0, 1]).unresolved_errors).toBeNull()
@@ -124,18 +124,18 @@ describe('order: nothing that is kept contradicts a newer result that left', () 
     ['everything is shown', [], 1],
     ['the older left', [0], 1],
     ['both left', [0, 1], 1],
-    ['the newer left, the older stands there', [1], 0],
+    ['the newer left, the older is shown', [1], 0],
   ])('%s', (_, hides, expected) => {
     expect(scoreOf(script, hides).order).toBe(expected)
   })
 
-  test('is no question where a call was made once, or says the same but for numbers', () => {
+  test('is not scored if a call was made once, or if its results differ only in numbers', () => {
     expect(scoreOf([bash('npm test', GREEN)], []).order).toBeNull()
     const again = [bash('npm test', GREEN), bash('npm test', GREEN.replace('1.2s', '3.4s'))]
     expect(scoreOf(again, [1]).order).toBeNull()
   })
 
-  test('goes for files that were read twice, and not for edits', () => {
+  test('covers files that were read twice, but not edits', () => {
     const file = 'alpha beta\ngamma delta\nepsilon zeta\neta theta'
     const changed = file.replace('gamma', 'GAMMA')
     expect(scoreOf([read('/p/a.ts', file), read('/p/a.ts', changed)], [1]).order).toBe(0)
@@ -146,7 +146,7 @@ describe('order: nothing that is kept contradicts a newer result that left', () 
     expect(scoreOf([edit('updated once'), edit('updated twice')], [1]).order).toBeNull()
   })
 
-  test('a piece of the older counts as kept, a piece of the newer as heard only where it says how it ended', () => {
+  test('a piece of the older result counts as kept; a piece of the newer one counts only if it shows the outcome', () => {
     const long = (end: string): string => `step one\nstep two\nstep three\nstep four\n${end}`
     const runs = [
       bash('npm test', long('Tests  4 passed (4)')),
@@ -164,7 +164,7 @@ describe('order: nothing that is kept contradicts a newer result that left', () 
   })
 })
 
-test('lines that two results share are a piece of the one that the longer piece is of', () => {
+test('lines shared by two results belong to the result with the longer match', () => {
   const frame = 'error: expected true\nExpected: 0\nReceived: 1'
   const other = `at check.ts\n${frame}\n(fail) check`
   const script = [
@@ -176,7 +176,7 @@ test('lines that two results share are a piece of the one that the longer piece 
   expect(scoreOf(script, [0, 1, 2], frame).order).toBe(0)
 })
 
-describe('what nobody wins with crumbs', () => {
+describe('what crumbs cannot win', () => {
   const file = (name: string): string =>
     Array.from({ length: 30 }, (_, i) => `  const ${name}_${i} = make_${name}(base_${name}_${i})`).join('\n')
   const session = inventSession([
@@ -203,7 +203,7 @@ describe('what nobody wins with crumbs', () => {
     return scorer.end().shares
   }
 
-  test('needed lines, chosen with hindsight and quoted one by one, win what was counted before and nothing else', () => {
+  test('needed lines, chosen with hindsight and quoted one by one, score in the quoted columns and in no other', () => {
     const { crumbs, oracle } = createControls(measured)
     expect(scored(crumbs(step, 20_000))).toMatchObject({
       frr_line_quoted: 1,
@@ -222,7 +222,7 @@ describe('what nobody wins with crumbs', () => {
   })
 })
 
-test('a failure is told by the lines that say what went wrong, in a check by those that are red', () => {
+test('the evidence of a failure is the lines that show the error, in a check the red ones', () => {
   const result = 'Exit code 1\n(pass) throws UnknownFlagError\nFAIL login.test.ts\n Tests  1 failed (4)'
   const session = inventSession([{ user: 'Mend it.' }, bash('bun run test', result), { say: 'Well.' }])
   const { corpus } = measureSession(session, allBlocks(session))
@@ -241,7 +241,7 @@ describe('a run that hides its exit code', () => {
     ['python -m unittest', 'FAILED (failures=1)'],
     ['./gradlew test', 'FooTest > bar() FAILED'],
     ['deploy prod', 'Exit: quota exceeded: 5 of 2'],
-  ])('mends nothing where it says that it failed: %s', (command, red) => {
+  ])('fixes nothing if its output says that it failed: %s', (command, red) => {
     const script = [
       bash(command, 'Exit code 1\nExit: quota exceeded: 3 of 2'),
       bash(`${command} 2>&1 | tail -5`, red),

@@ -7,16 +7,16 @@ function pool(values: readonly (number | null)[]): Pooled | undefined {
   return poolValues(values.map((value, i) => ({ value, project: `p${i}` })))
 }
 
-test('sessions weigh the same, those without a figure are left out', () => {
+test('all sessions have the same weight, and those without a figure are left out', () => {
   expect(pool([0, null, 1])?.mean).toBe(0.5)
   expect(pool([null])).toBeUndefined()
 })
 
-test('one session has no spread', () => {
+test('a single session has no spread', () => {
   expect(pool([0.25])).toEqual({ mean: 0.25, low: 0.25, high: 0.25, p10: 0.25 })
 })
 
-test('the interval holds the mean and is the same every time', () => {
+test('the interval contains the mean and is the same every time', () => {
   const values = Array.from({ length: 16 }, (_, i) => i / 15)
   const pooled = pool(values)
   expect(pooled).toEqual(pool(values))
@@ -25,7 +25,7 @@ test('the interval holds the mean and is the same every time', () => {
   expect(pooled?.p10).toBeCloseTo(0.1)
 })
 
-test('sessions of one project are drawn together: more of the same make no interval narrower', () => {
+test('sessions of one project are drawn together: more of them do not narrow the interval', () => {
   const projects = Array.from({ length: 8 }, (_, i) => ({ value: i / 7, project: `p${i}` }))
   const once = poolValues(projects)
   const thrice = poolValues([...projects, ...projects, ...projects])
@@ -33,7 +33,7 @@ test('sessions of one project are drawn together: more of the same make no inter
   expect(thrice?.mean).toBeCloseTo(once?.mean ?? 0)
 })
 
-test('where there are few projects sessions are drawn: one project alone would have no spread', () => {
+test('with few projects, sessions are drawn: one project alone would have no spread', () => {
   const values = Array.from({ length: 16 }, (_, i) => i / 15)
   const ofFew = (count: number): Pooled | undefined =>
     poolValues(values.map((value, i) => ({ value, project: `p${i % count}` })))

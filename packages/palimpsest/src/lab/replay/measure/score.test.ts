@@ -101,7 +101,7 @@ const ALL_ONE = {
 }
 
 describe('the figures of a session', () => {
-  test('name what each step used and where it stood', () => {
+  test('name what each step used and where it was', () => {
     expect(
       measured.needs.map(({ references, editLines, novel }) => ({
         used: references.map(({ needle, sole, user, stale }) => ({ needle, sole, user, stale })),
@@ -133,11 +133,11 @@ describe('the figures of a session', () => {
     ])
   })
 
-  test('are all one where all is shown', () => {
+  test('are all 1 if everything is shown', () => {
     expect(score(() => true).shares).toEqual(ALL_ONE)
   })
 
-  test('are all nothing where nothing is shown, but nothing wrong is claimed', () => {
+  test('are all 0 if nothing is shown, but nothing wrong is claimed', () => {
     const zero = Object.fromEntries(Object.keys(ALL_ONE).map((name) => [name, 0]))
     expect(score(() => false).shares).toEqual({ ...zero, modified_path_precision: 1, order: null })
   })
@@ -161,7 +161,7 @@ describe('the figures of a session', () => {
     expect(byClass).toEqual({ symbol: { hits: 0, of: 3 }, file: { hits: 1, of: 1 } })
   })
 
-  test('without the call either, nothing leads back', () => {
+  test('without the call either, nothing leads back to it', () => {
     expect(score((line) => line < 3 || line > 7).shares.recoverable).toBe((0 + 1 / 2) / 2)
   })
 
@@ -171,7 +171,7 @@ describe('the figures of a session', () => {
     expect(shares).toMatchObject({ frr_line_quoted: 1 / 4, edit_line_quoted: 0, edit_whole: 0 })
   })
 
-  test('with a stand-in that quotes the line alone: it counts as quoted, and not as the line', () => {
+  test('with a stand-in that quotes only the line: it counts as quoted, but not as the line', () => {
     const { shares } = score(
       (line) => line < 5 || line > 7,
       standIn('Read\n  return token_store.find(user_name)\n'),
@@ -197,7 +197,7 @@ describe('the figures of a session', () => {
     })
   })
 
-  test('weigh steps alike, however much they use', () => {
+  test('give each step the same weight, however much it uses', () => {
     const { shares } = score((line) => line !== 16)
     expect(shares.frr_sole).toBe((1 + 1 / 2) / 2)
     expect(shares.unresolved_errors).toBe(0)
@@ -252,7 +252,7 @@ describe('a text to edit', () => {
     scoreOf(needs, { shows, made: text === undefined ? [] : [wholePage(makePage(text, false))] }).shares
   const withoutFile = (line: number): boolean => line < 3 || line > 8
 
-  test('is whole where its block stands', () => {
+  test('is whole if its block is in view', () => {
     expect(needs.needs[1]?.editTexts).toEqual([
       { text: 'const app = createApp({ port })\n  app.listen(port)', places: [4], length: 2 },
     ])
@@ -260,18 +260,18 @@ describe('a text to edit', () => {
     expect(shares(withoutFile)).toMatchObject({ edit_line: 0, edit_whole: 0 })
   })
 
-  test('is whole in an excerpt that holds all of it', () => {
+  test('is whole in an excerpt that contains all of it', () => {
     const piece = file.slice(0, 3).join('\n')
     expect(shares(withoutFile, `Of a.ts:\n${piece}`)).toMatchObject({ edit_line: 1, edit_whole: 1 })
   })
 
-  test('is not whole in an excerpt that holds half of it', () => {
+  test('is not whole in an excerpt that contains half of it', () => {
     const other = file.slice(2).join('\n')
     // "app.listen(port)" stands in it, the line before does not.
     expect(shares(withoutFile, `Of a.ts:\n${other}`)).toMatchObject({ edit_line: 1 / 2, edit_whole: 0 })
   })
 
-  test('is not whole where its lines stand one by one', () => {
+  test('is not whole if its lines appear one by one', () => {
     const crumbs = [file[2], 'and', file[1]].join('\n')
     expect(shares(withoutFile, crumbs)).toMatchObject({
       edit_line: 0,
@@ -280,7 +280,7 @@ describe('a text to edit', () => {
     })
   })
 
-  test('is two texts where a patch changes two places', () => {
+  test('is two texts if a patch changes two places', () => {
     const patch = [
       '*** Begin Patch',
       '*** Update File: a.ts',
@@ -316,7 +316,7 @@ describe('what a second compaction loses', () => {
   ])
   const measuredLong = measureSession(long, allBlocks(long))
 
-  test('is the recall after one less the recall after two', () => {
+  test('is the recall after one compaction minus the recall after two', () => {
     const scorer = createScorer(measuredLong, { recalls: false })
     const all: Sight = { shows: () => true, made: [] }
     const nothing: Sight = { shows: () => false, made: [] }
@@ -327,7 +327,7 @@ describe('what a second compaction loses', () => {
     expect(scorer.end().cascadeLoss).toBe(1)
   })
 
-  test('is unknown where nothing lived through two', () => {
+  test('is unknown if nothing survived two', () => {
     const scorer = createScorer(measuredLong, { recalls: false })
     for (const step of [0, 1, 2, 3]) scorer.add(step, { shows: () => true, made: [] }, false)
     expect(scorer.end().cascadeLoss).toBeNull()

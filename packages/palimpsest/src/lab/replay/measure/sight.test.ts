@@ -14,17 +14,17 @@ import {
 const made = (text: string): ReturnType<typeof wholePage> => wholePage(makePage(text, true))
 
 describe('a made text', () => {
-  test('holds a string only whole', () => {
+  test('contains a string only as a whole', () => {
     expect(placesIn(made('user_names user_name xuser_name'), 'user_name')).toEqual([11])
     expect(placesIn(made('/srv/app/login.ts'), 'app/login.ts')).toEqual([5])
   })
 
-  test('is no more than its stretch', () => {
+  test('extends no further than its own range', () => {
     const page = makePage('foo_bar baz_qux foo_bar', true)
     expect(placesIn({ page, start: 4, end: 23 }, 'foo_bar')).toEqual([16])
   })
 
-  test(`relates what stands within ${RELATED_CHARS} characters`, () => {
+  test(`relates strings within ${RELATED_CHARS} characters`, () => {
     const near = `foo_bar${' '.repeat(RELATED_CHARS - 'baz_qux'.length)}baz_qux`
     expect(isNear(made(near), 0, 'foo_bar', ['baz_qux'])).toBe(true)
     const far = `foo_bar${' '.repeat(RELATED_CHARS - 'baz_qux'.length + 1)}baz_qux`
@@ -35,7 +35,7 @@ describe('a made text', () => {
     Array.from({ length: count }, (_, i) => `name_${'x'.repeat(i + 1)}`)
 
   test.each([' ', ', ', '\n- ', ' | '])(
-    `says nothing in a list of more than ${BARE_LIST_MAX}, parted by %j`,
+    `says nothing in a list of more than ${BARE_LIST_MAX}, separated by %j`,
     (gap) => {
       const short = made(names(BARE_LIST_MAX).join(gap))
       const long = made(names(BARE_LIST_MAX + 1).join(gap))
@@ -46,11 +46,11 @@ describe('a made text', () => {
   )
 
   test.each([
-    ['a word behind every eighth', (name: string, i: number) => (i % 8 === 7 ? `${name} and` : name)],
-    ['the same word behind each', (name: string) => `${name} returns`],
-    ['a number before each', (name: string, i: number) => `${i + 1}. ${name}`],
+    ['a word after every eighth name', (name: string, i: number) => (i % 8 === 7 ? `${name} and` : name)],
+    ['the same word after each name', (name: string) => `${name} returns`],
+    ['a number before each name', (name: string, i: number) => `${i + 1}. ${name}`],
     ['letters between', (name: string, i: number) => `${name} ${'abcdefghij'[i % 10]}`],
-  ])('is a list still with %s', (_, dress) => {
+  ])('is still a list with %s', (_, dress) => {
     const text = made(
       names(BARE_LIST_MAX + 4)
         .map(dress)
@@ -59,7 +59,7 @@ describe('a made text', () => {
     expect(mentions(text, 'name_xx')).toBe(false)
   })
 
-  test('is no list where words of their own stand with the names', () => {
+  test('is not a list if the names come with other words', () => {
     const words = 'reads opens writes closes counts finds sorts keeps sends moves joins drops'.split(' ')
     const text = made(
       names(BARE_LIST_MAX + 4)

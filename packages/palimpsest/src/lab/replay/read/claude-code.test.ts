@@ -6,7 +6,7 @@ import type { RecordedSession } from './recorded-session.ts'
 
 const START = Date.parse('2026-03-01T10:00:00.000Z')
 
-test('a response spread over lines is one response, its usage counted once, its entries one per line', () => {
+test('a response spread over several lines is one response: its usage counts once, and each line is an entry', () => {
   const session = read([
     user('u1', null, 'Count the apples'),
     answer('a1', 'u1', 'msg_1', { type: 'text', text: 'I look.' }, { output: 2 }),
@@ -31,7 +31,7 @@ test('a response spread over lines is one response, its usage counted once, its 
   expect(session.sessionId).toBe('s-1')
 })
 
-test('a message keeps its own bytes, and the copy for a screen is never read', () => {
+test('a message keeps its own bytes, and the display copy is never read', () => {
   const message = '{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"1.0"}] }'
   const line = `{"type":"user","uuid":"r1","parentUuid":"a1","toolUseResult":{"stdout":"SCREEN"},"message":${message}}`
   const session = read([answer('a1', null, 'msg_1', use('t1', 'Bash')), line])
@@ -40,7 +40,7 @@ test('a message keeps its own bytes, and the copy for a screen is never read', (
   expect(JSON.stringify(session)).not.toContain('SCREEN')
 })
 
-test('results of parallel calls hang off their own calls and still belong to the main chain', () => {
+test('results of parallel calls are attached to their own calls and still belong to the main chain', () => {
   const session = read([
     user('u1', null, 'Both, please'),
     answer('a1', 'u1', 'msg_1', use('t1', 'Read')),
@@ -77,7 +77,7 @@ test('a rewound part is a branch, not part of the conversation', () => {
   ])
 })
 
-test('a call that no result answers is reported as unanswered, and nothing is made up', () => {
+test('a call without a result is reported as unanswered, and nothing is made up', () => {
   const session = read([
     user('u1', null, 'Go'),
     answer('a1', 'u1', 'msg_1', use('t1', 'Bash')),
@@ -87,7 +87,7 @@ test('a call that no result answers is reported as unanswered, and nothing is ma
   expect(session.entries).toHaveLength(3)
 })
 
-test("the client's own words in the model's place are skipped and counted", () => {
+test("text that the client wrote in the model's place is skipped and counted", () => {
   const synthetic = answer('a1', 'u1', 'x', { type: 'text', text: 'API Error' }).replace(
     'claude-test-1',
     '<synthetic>',
@@ -127,7 +127,7 @@ test('a boundary whose logical parent was never written follows the line before 
   expect(session.problems).toEqual([])
 })
 
-test.each(['s1', 'a1'])('a kept tail stays in the chain, be the next line chained to %s', (parentOfNext) => {
+test.each(['s1', 'a1'])('a kept tail stays in the chain if the next line follows %s', (parentOfNext) => {
   const kept = { headUuid: 'u1', anchorUuid: 's1', tailUuid: 'a1' }
   const session = read([
     user('u0', null, 'Long ago'),
@@ -164,7 +164,7 @@ test('a clearing of old results is kept as data and keeps its place in the chain
   ])
 })
 
-test('sub-agents in the same file are conversations apart', () => {
+test('sub-agents in the same file are separate conversations', () => {
   const side = { isSidechain: true, agentId: 'agent-7' }
   const session = read([
     user('u1', null, 'Delegate'),
@@ -178,7 +178,7 @@ test('sub-agents in the same file are conversations apart', () => {
   ])
 })
 
-test('a file that is one sidechain throughout is the conversation of that agent', () => {
+test('a file that consists of one sidechain is the conversation of that agent', () => {
   const side = { isSidechain: true, agentId: 'agent-7' }
   const session = read([
     line('user', 'x1', null, { ...side, message: { role: 'user', content: 'Sub task' } }),
@@ -191,7 +191,7 @@ test('a file that is one sidechain throughout is the conversation of that agent'
   expect(session.sidechains).toEqual([])
 })
 
-test('each text says where it came from', () => {
+test('each text has its origin', () => {
   const session = read([
     user('u1', null, 'My own words'),
     line('user', 'u2', 'u1', { isMeta: true, message: { role: 'user', content: 'Caveat' } }),
@@ -245,7 +245,7 @@ test('images inside tool results are kept', () => {
   ])
 })
 
-test('a line that stands twice counts once; a missing parent is mended by the line before and said', () => {
+test('a duplicated line counts once; a missing parent is replaced by the line before, with a warning', () => {
   const session = read([
     user('u1', null, 'One'),
     user('u1', null, 'One'),
@@ -257,12 +257,12 @@ test('a line that stands twice counts once; a missing parent is mended by the li
   expect(session.problems).toEqual([{ line: 3, what: 'its parent nowhere is not in the file' }])
 })
 
-test('parents that run in a circle end the walk', () => {
+test('a cycle of parents ends the walk', () => {
   const session = read([user('u1', 'u2', 'One'), user('u2', 'u1', 'Two')])
   expect(ids(session.entries).toSorted()).toEqual(['u1', 'u2'])
 })
 
-test('lines without ids follow each other', () => {
+test('lines without ids are read in order', () => {
   const session = read([
     '{"type":"user","message":{"role":"user","content":"Hi"}}',
     '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Ho"}]}}',

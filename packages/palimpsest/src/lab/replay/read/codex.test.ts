@@ -5,7 +5,7 @@ import type { RecordedSession } from './recorded-session.ts'
 
 const START = Date.parse('2026-03-01T10:00:00.000Z')
 
-test('calls and outputs become pairs, the items of one response one response, and input excludes what was cached', () => {
+test('calls and outputs become pairs, the items of one response become one response, and input excludes what was cached', () => {
   const session = read([
     meta(),
     context('gpt-test'),
@@ -62,7 +62,7 @@ test('calls and outputs become pairs, the items of one response one response, an
   })
 })
 
-test('a compaction is a boundary whose summary is the history it went on with', () => {
+test('a compaction is a boundary whose summary is the history that it continued with', () => {
   const session = read([
     meta(),
     typed('One'),
@@ -94,7 +94,7 @@ test('a compaction is a boundary whose summary is the history it went on with', 
   expect(session.account.repeated).toEqual({ 'event_msg:token_count': 1 })
 })
 
-test('a response that broke off has no usage, and its call is unanswered', () => {
+test('an interrupted response has no usage, and its call is unanswered', () => {
   const session = read([
     typed('Go'),
     item({ type: 'function_call', name: 'shell', arguments: 'not json', call_id: 'call/1' }),
@@ -114,7 +114,7 @@ test('a response that broke off has no usage, and its call is unanswered', () =>
   ])
 })
 
-test('a search by the provider is a server tool with an empty result, images keep their data, empty thought is counted', () => {
+test('a search by the provider is a server tool with an empty result, images keep their data, and empty thinking is counted', () => {
   const session = read([
     item({
       type: 'message',
@@ -146,7 +146,7 @@ test('a search by the provider is a server tool with an empty result, images kee
   })
 })
 
-test('an answer whose stream broke off and was taken up again is one response', () => {
+test('an answer whose stream broke off and was resumed is one response', () => {
   const session = read([
     typed('Go'),
     count({ input_tokens: 10, cached_input_tokens: 0, output_tokens: 1, total_tokens: 11 }, 1),
@@ -160,7 +160,7 @@ test('an answer whose stream broke off and was taken up again is one response', 
   ])
 })
 
-test('tokens counted for nothing that is recorded are reported', () => {
+test('tokens counted without any recorded content are reported', () => {
   const session = read([
     meta(),
     count({ input_tokens: 5, cached_input_tokens: 0, output_tokens: 1, total_tokens: 6 }, 1),

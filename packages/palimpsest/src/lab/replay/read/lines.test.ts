@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { cases } from '../../../../../../test/kit/cases.ts'
 import { createLineSplitter } from './lines.ts'
 
-test('however a text is cut into chunks, the lines are the same', () => {
+test('the lines are the same however the text is cut into chunks', () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(fc.string(), fc.constant('\n'), fc.constant('\r\n'), fc.constant('{"a":1}'))),
@@ -16,11 +16,11 @@ test('however a text is cut into chunks, the lines are the same', () => {
   )
 })
 
-test('lines are numbered from 1, line ends and a byte order mark are not part of them', () => {
+test('lines are numbered from 1, and exclude line ends and a byte order mark', () => {
   expect(linesOf(['\uFEFFfirst\r\nsec', 'ond\n', '\nlast'])).toEqual(['1 first', '2 second', '3 ', '4 last'])
 })
 
-test('a line over the limit is named and skipped, the next one is read', () => {
+test('a line over the limit is named and skipped, and the next one is read', () => {
   expect(linesOf(['abc', 'defghijkl', 'mno\nshort\n', 'toolonghere'], 10)).toEqual([
     '1 too long',
     '2 short',

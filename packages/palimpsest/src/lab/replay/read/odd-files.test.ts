@@ -57,7 +57,7 @@ const contentOf = ({ entries }: RecordedSession): readonly unknown[] =>
 describe.each(Object.entries(FORMATS))('%s', (format, lines) => {
   const clean = readSessionText(lines.join('\n'))
 
-  test('is read whole however its lines are joined and torn, with a warning for each odd line', () => {
+  test('is read completely even if its lines are joined or torn, with a warning for each odd line', () => {
     const most = lines.length - 1
     fc.assert(
       fc.property(fc.array(border, { minLength: most, maxLength: most }), (borders) => {
@@ -84,7 +84,7 @@ describe.each(Object.entries(FORMATS))('%s', (format, lines) => {
     expect(contentOf(session)).toEqual(contentOf(clean).toSpliced(clean.entries.findIndex(isCall), 1))
   })
 
-  test('a whole round that was never written is a warning', () => {
+  test('a complete round that was never written is a warning', () => {
     const at = lines.findIndex((line) => /tool_use|function_call"|toolCall"/.test(line))
     const before = lines[at] ?? ''
     const spoken = before.replace(/"content":\[.*?\]/, '"content":[{"type":"text","text":"I look."}]')
@@ -123,7 +123,7 @@ describe('opencode', () => {
   }))
   const whole = JSON.stringify({ info: { id: 'o' }, messages })
 
-  test('an export that is cut short gives all its whole messages, wherever it is cut', () => {
+  test('a truncated export yields all its complete messages, wherever it is cut', () => {
     const ends = messages.map((_, i) => whole.indexOf(`Word ${i}"}]}`) + `Word ${i}"}]}`.length)
     const firstEnd = ends[0] ?? 0
     fc.assert(
@@ -137,7 +137,7 @@ describe('opencode', () => {
     )
   })
 
-  test('two exports on one line are read, and what they repeat is counted once', () => {
+  test('two exports on one line are both read, and duplicates are counted once', () => {
     const longer = JSON.stringify({
       info: { id: 'o' },
       messages: [

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { readSessionText } from './read-session.ts'
 import type { RecordedSession } from './recorded-session.ts'
 
-test('call and result stand in one part, so redacted and repeated ids still make pairs', () => {
+test('call and result are in one part, so even redacted and repeated ids form pairs', () => {
   const session = read([
     said('user', [{ type: 'text', text: 'Look twice' }]),
     said(
@@ -74,7 +74,7 @@ test('call and result stand in one part, so redacted and repeated ids still make
   })
 })
 
-test('a message of several steps is several responses, each with its own results', () => {
+test('a message with several steps is several responses, each with its own results', () => {
   const session = read([
     said('assistant', [
       { type: 'step-start' },

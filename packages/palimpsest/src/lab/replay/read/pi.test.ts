@@ -6,7 +6,7 @@ import type { RecordedSession } from './recorded-session.ts'
 const START = Date.parse('2026-03-01T10:00:00.000Z')
 const SPENT = { input: 7, output: 5, cacheRead: 100, cacheWrite: 20, totalTokens: 132 }
 
-test('calls, results, thinking, images and commands of the user become blocks; figures keep their meaning', () => {
+test('calls, results, thinking, images and user commands become blocks; figures keep their meaning', () => {
   const session = read([
     { type: 'session', id: 'p-1' },
     message({ role: 'user', content: 'Look' }),
@@ -80,7 +80,7 @@ test('calls, results, thinking, images and commands of the user become blocks; f
   })
 })
 
-test('a compaction names its kept lines by position, or by id where lines have one', () => {
+test('a compaction names its kept lines by position, or by id if lines have ids', () => {
   const session = read([
     { type: 'session', id: 'p-1' },
     message({ role: 'user', content: 'Old' }),
@@ -112,7 +112,7 @@ test('a compaction names its kept lines by position, or by id where lines have o
   expect(named.entries[2]).toMatchObject({ kept: { head: 'e2', tail: 'e2' } })
 })
 
-test('in the tree form a branch that was left is apart', () => {
+test('in the tree form an abandoned branch is separate', () => {
   const session = read([
     { type: 'session', id: 'p-1', version: 3 },
     { ...message({ role: 'user', content: 'A' }), id: 'e1', parentId: null },

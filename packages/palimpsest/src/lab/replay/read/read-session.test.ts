@@ -29,7 +29,7 @@ test.each(Object.entries(FORMATS))('%s is recognised by its first lines', (forma
   expect(readSessionText(lines.join('\n')).entries).not.toEqual([])
 })
 
-test('lines that say nothing about the format may stand first', () => {
+test('the first lines may say nothing about the format', () => {
   const head = [
     '{"type":"file-history-snapshot","messageId":"x"}',
     '{"type":"summary","summary":"t","leafUuid":"l"}',
@@ -38,7 +38,7 @@ test('lines that say nothing about the format may stand first', () => {
   expect(readSessionText(JSON.stringify(JSON.parse(OPENCODE[0] ?? ''), null, 2)).format).toBe('opencode')
 })
 
-test('an empty file, blank lines, text and binary are a clear problem', () => {
+test('an empty file, blank lines, text and binary data are reported clearly', () => {
   expect(readSessionText('').problems).toEqual([{ line: 0, what: 'the file is empty' }])
   expect(readSessionText('\n\n \n')).toMatchObject({ format: 'unknown', account: { total: 3, blank: 3 } })
   const unknown = [
@@ -54,7 +54,7 @@ test('an empty file, blank lines, text and binary are a clear problem', () => {
 })
 
 test.each(Object.entries(FORMATS).filter(([format]) => format !== 'opencode'))(
-  'torn, binary and foreign lines of a %s file are reported by number, the others read',
+  'torn, binary and foreign lines of a %s file are reported by number, and the others are read',
   (_format, lines) => {
     const [first = '', second = ''] = lines
     const session = readSessionText(
@@ -66,7 +66,7 @@ test.each(Object.entries(FORMATS).filter(([format]) => format !== 'opencode'))(
   },
 )
 
-test('reading stops where nothing can be recognised any more', async () => {
+test('reading stops once nothing more can be recognised', async () => {
   let asked = 0
   async function* endless() {
     for (;;) {
@@ -79,7 +79,7 @@ test('reading stops where nothing can be recognised any more', async () => {
   expect(asked).toBe(50)
 })
 
-test('a huge line is reported and left out, the rest is read', () => {
+test('a huge line is reported and skipped, and the rest is read', () => {
   const huge = `{"type":"user","uuid":"h","parentUuid":"a1","message":{"role":"user","content":"${'x'.repeat(LINE_CHARS_MAX)}"}}`
   const session = readSessionText([...CLAUDE_CODE, huge].join('\n'))
   expect(session.entries.map((entry) => entry.id)).toEqual(['u1', 'a1'])
@@ -87,7 +87,7 @@ test('a huge line is reported and left out, the rest is read', () => {
   expectBalanced(session)
 })
 
-test('whatever piece of a file is damaged, and however it is cut into chunks, every record is accounted for', () => {
+test('every record is accounted for, whatever part of a file is damaged and however it is cut into chunks', () => {
   const texts = Object.values(FORMATS).map((lines) => lines.join('\n'))
   fc.assert(
     fc.property(
@@ -110,7 +110,7 @@ test('whatever piece of a file is damaged, and however it is cut into chunks, ev
   )
 })
 
-test('chunks give the same session as the whole text', async () => {
+test('chunks yield the same session as the whole text', async () => {
   for (const lines of Object.values(FORMATS)) {
     const text = `${lines.join('\n')}\n`
     expect(await readSession(text.split(/(?=.)/s))).toEqual(readSessionText(text))

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { readSessionText } from './read-session.ts'
 import { unroll } from './unroll.ts'
 
-test('the conversation goes on across a compaction: summary, copies, restored files, markers and empty answers are left out', () => {
+test('the conversation continues across a compaction: summary, copies, restored files, markers and empty answers are left out', () => {
   const copy = { palimpsest: { origin: 'user', part: 'kept', copyOf: 'u1' } }
   const lines = [
     ['user', 'u1', { message: { role: 'user', content: 'Start' } }],

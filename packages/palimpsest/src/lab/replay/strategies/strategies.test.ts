@@ -40,26 +40,26 @@ describe('what is sent at the end', () => {
     expect(texts.at(-1)).toContain(`name_${ROUNDS - 1}_0 `)
   })
 
-  test.each([3, 10])('mask-%i: as many results as it says', async (keep) => {
+  test.each([3, 10])('mask-%i: exactly that many results', async (keep) => {
     const { results } = await lastView(`mask-${keep}`)
     expect(results.filter((text) => text !== CLEARED_TEXT)).toHaveLength(keep)
     expect(results.slice(-keep)).not.toContain(CLEARED_TEXT)
   })
 
-  test('mask-20: where twenty results do not fit, the oldest rounds go', async () => {
+  test('mask-20: if twenty results do not fit, the oldest rounds are dropped', async () => {
     const { texts, results } = await lastView('mask-20')
     expect(texts[0]).toBe(DROPPED_NOTICE)
     expect(results.length).toBeLessThan(20)
   })
 
-  test('batch: results that may be had again are cleared, those of other tools stay', async () => {
+  test('batch: results that can be fetched again are cleared, those of other tools stay', async () => {
     const { results } = await lastView('batch')
     expect(results[0]).toBe(CLEARED_TEXT)
     expect(results[4]).toContain('name_4_0 ')
     expect(results.at(-1)).toContain(`name_${ROUNDS - 1}_0 `)
   })
 
-  test('batch+digest: the stand-in names call and content', async () => {
+  test('batch+digest: the stand-in names the call and its content', async () => {
     const { results } = await lastView('batch+digest')
     const [first, second, third] = results[0]?.split('\n') ?? []
     expect(first).toBe(CLEARED_TEXT)
@@ -67,7 +67,7 @@ describe('what is sent at the end', () => {
     expect(third).toBe('const name_0_0 = other_0_0(0)')
   })
 
-  test.each([20, 50])('tail-%i: all that the user said, and the newest rounds', async (percent) => {
+  test.each([20, 50])('tail-%i: all user messages and the newest rounds', async (percent) => {
     const { texts, results } = await lastView(`tail-${percent}`)
     for (const i of [0, 10, 20]) expect(texts).toContain(`user words ${i}`)
     expect(results.length).toBeLessThan(ROUNDS)
@@ -115,7 +115,7 @@ describe('palimpsest decides as the engine does', () => {
     })),
   ])
 
-  test('a window that answers fill again and again: compaction stops, and the user compacts by hand', async () => {
+  test('if answers fill a window again and again, compaction stops and the user compacts manually', async () => {
     const sent = await sentBy('palimpsest', refills)
     const compacted = sent.filter(({ act }) => act === 'compaction').map(({ index }) => index)
     const stopped = sent.filter((one) => one.stopped).map(({ index }) => index)
@@ -134,7 +134,7 @@ describe('palimpsest decides as the engine does', () => {
     { say: 'The end.' },
   ])
 
-  test('a result that no request has carried is never dropped: it is cut to fit', async () => {
+  test('a result that no request has carried is never dropped, but cut to fit', async () => {
     const sent = await sentBy('palimpsest', overflow)
     const [before, last] = sent.slice(-2)
     expect(last?.promptTokens).toBeLessThan(WINDOW)

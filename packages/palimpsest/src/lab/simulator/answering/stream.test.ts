@@ -78,7 +78,7 @@ function collect(events: Iterable<StreamEvent>): MessagesResponse {
 }
 
 describe('a stream', () => {
-  test('says exactly what the response says', () => {
+  test('has exactly the content of the response', () => {
     fc.assert(
       fc.property(fc.array(arbitraryBlock, { maxLength: 6 }), (content) => {
         const response = responseFor(content)
@@ -88,7 +88,7 @@ describe('a stream', () => {
     )
   })
 
-  test('never cuts a character in two', () => {
+  test('never splits a character', () => {
     const response = responseFor([{ type: 'text', text: '🙂'.repeat(300) }])
     const texts = [...eventsOf({ response, isCut: false })].flatMap((event) =>
       event.type === 'content_block_delta' && event.delta.type === 'text_delta' ? [event.delta.text] : [],
@@ -97,11 +97,11 @@ describe('a stream', () => {
     expect(texts.filter((text) => !text.isWellFormed())).toEqual([])
   })
 
-  test('has an event line for every event, without which readers skip it', () => {
+  test('has an event line for every event; without it readers skip the event', () => {
     expect(eventText({ type: 'ping' })).toBe('event: ping\ndata: {"type":"ping"}\n\n')
   })
 
-  test('reports the input at its start, and all that it cost at its end', () => {
+  test('reports the input at its start, and its full usage at its end', () => {
     const events = [
       ...eventsOf({ response: responseFor([{ type: 'text', text: 'a b c d e' }]), isCut: false }),
     ]
@@ -153,7 +153,7 @@ describe('the bytes of a stream', () => {
     expect(text.endsWith('event: message_stop\ndata: {"type":"message_stop"}\n\n')).toBe(true)
   })
 
-  test('stop when the reader leaves', async () => {
+  test('stop when the reader disconnects', async () => {
     const simulator = createSimulator({
       script: [{ content: [{ type: 'text', text: 'x'.repeat(100_000) }] }],
     })

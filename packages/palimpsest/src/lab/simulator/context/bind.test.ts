@@ -79,12 +79,12 @@ function blocksOf(message: WireMessage | undefined): readonly Block[] {
 }
 
 describe('thinking that is bound to its conversation', () => {
-  test('is accepted as it came', () => {
+  test('is accepted unchanged', () => {
     const { simulator, messages } = play()
     expect(refusal(simulator, { messages })).toBeUndefined()
   })
 
-  test('is refused behind a changed first message, a changed system prompt, or changed tools', () => {
+  test('is refused after a changed first message, a changed system prompt, or changed tools', () => {
     const { simulator, messages } = play()
     const other = edited(messages, 0, (message) => ({ ...message, content: 'Read b.ts.' }))
     expect(refusal(simulator, { messages: other })).toBe(bound('messages.1.content.0'))
@@ -102,7 +102,7 @@ describe('thinking that is bound to its conversation', () => {
     expect(refusal(simulator, { messages: cleared })).toBe(bound('messages.3.content.0'))
   })
 
-  test('stands behind thinking that was left out only if it is left out too', () => {
+  test('after thinking that was left out, must be left out too', () => {
     const { simulator, messages } = play()
     const without = (message: WireMessage): WireMessage => ({
       ...message,
@@ -112,7 +112,7 @@ describe('thinking that is bound to its conversation', () => {
     expect(refusal(simulator, { messages: edited(edited(messages, 1, without), 3, without) })).toBeUndefined()
   })
 
-  test('is refused in another place of the conversation', () => {
+  test('is refused at another position in the conversation', () => {
     const { simulator, messages } = play()
     const [moved] = blocksOf(messages[1])
     const late = edited(messages, 3, (message) => ({
@@ -122,7 +122,7 @@ describe('thinking that is bound to its conversation', () => {
     expect(refusal(simulator, { messages: late })).toBe(bound('messages.3.content.0'))
   })
 
-  test('does not mind breakpoints, string content, merged neighbours, deferred tools or the billing line', () => {
+  test('ignores breakpoints, string content, merged neighbours, deferred tools and the billing line', () => {
     const { simulator, messages } = play()
     const mark = { type: 'ephemeral' } as const
     const same = messages.flatMap((message, i): WireMessage[] => {
@@ -138,7 +138,7 @@ describe('thinking that is bound to its conversation', () => {
     expect(refusal(simulator, { messages: same, tools, system })).toBeUndefined()
   })
 
-  test('does not mind settings that are no part of the conversation', () => {
+  test('ignores settings that are not part of the conversation', () => {
     const { simulator, messages } = play()
     const more = {
       messages,
@@ -149,7 +149,7 @@ describe('thinking that is bound to its conversation', () => {
     expect(refusal(simulator, more)).toBeUndefined()
   })
 
-  test('is refused when its own text was changed, in words that tell the latest message from older ones', () => {
+  test('is refused if its own text was changed, with different errors for the latest message and for older ones', () => {
     const { simulator, messages } = play()
     const change = (message: WireMessage): WireMessage => ({
       ...message,
@@ -166,7 +166,7 @@ describe('thinking that is bound to its conversation', () => {
     )
   })
 
-  test('is made by the key of one simulator alone', () => {
+  test('is valid only in the simulator that signed it', () => {
     const { messages } = play()
     const other = createSimulator({ clock: 'virtual', key: 'another' })
     expect(refusal(other, { messages })).toMatch(/^messages\.1\.content\.0: (?:Invalid|`thinking`)/)
@@ -185,7 +185,7 @@ describe('thinking that is bound to its conversation', () => {
     expect(await response.json()).toMatchObject({ error: { message: bound('messages.1.content.0') } })
   })
 
-  test('covers redacted thinking as well', () => {
+  test('includes redacted thinking', () => {
     const simulator = createSimulator({
       clock: 'virtual',
       script: [{ content: [{ type: 'redacted_thinking' }, { type: 'text', text: 'Hm.' }] }],
@@ -203,10 +203,10 @@ describe('thinking that is bound to its conversation', () => {
   })
 })
 
-describe('what becomes of thinking behind another prefix', () => {
+describe('what happens to thinking after a different prefix', () => {
   const change = { system: 'Changed.' }
 
-  test('the request may ask to drop it, and is told what was dropped', () => {
+  test('a request may ask to drop it, and the response reports what was dropped', () => {
     const { simulator, messages } = play()
     const answer = ask(simulator, { messages, ...change, thinking: DROP }, BINDING_BETA)
     expect(answer.input_transformations).toEqual([
@@ -226,7 +226,7 @@ describe('what becomes of thinking behind another prefix', () => {
     expect(sizeOf(dropped)).toBe(sizeOf(without))
   })
 
-  test('an account may drop it silently: without the beta nobody is told', () => {
+  test('an account may drop it silently: without the beta the response reports nothing', () => {
     const { simulator, messages } = play({ switches: { prefixMismatch: 'drop_block' } })
     expect(ask(simulator, { messages, ...change }).input_transformations).toBeUndefined()
   })
@@ -249,7 +249,7 @@ describe('what becomes of thinking behind another prefix', () => {
     expect(refusal(simulator, { messages, ...change, ...model })).toBe(bound('messages.1.content.0'))
   })
 
-  test('within its message a block is bound to the thinking before it, or by a switch to every block before it', () => {
+  test('inside its message a block is bound to the thinking before it, or with a switch to every block before it', () => {
     const twice: ScriptStep = {
       content: [
         { type: 'thinking', thinking: 'One.' },
@@ -278,7 +278,7 @@ describe('what becomes of thinking behind another prefix', () => {
 })
 
 describe('thinking of another model or account', () => {
-  test('is dropped without an error where the model cannot read it', () => {
+  test('is dropped without an error if the model cannot read it', () => {
     const { simulator, messages } = play()
     const answer = ask(simulator, { model: 'claude-sonnet-5-5', messages }, BINDING_BETA)
     expect(answer.input_transformations).toEqual([
@@ -287,21 +287,21 @@ describe('thinking of another model or account', () => {
     ])
   })
 
-  test('is read where the table says so, and then checked like its own', () => {
+  test("is read if the table says so, and then checked like the model's own", () => {
     const { simulator, messages } = play()
     const model = 'claude-fable-5-1'
     expect(ask(simulator, { model, messages }, BINDING_BETA).input_transformations).toEqual([])
     expect(refusal(simulator, { model, messages, system: 'Other' })).toBe(bound('messages.1.content.0'))
   })
 
-  test('of models that bind nothing is accepted behind any prefix', () => {
+  test('of models that bind nothing is accepted after any prefix', () => {
     const model = { model: 'claude-opus-4-6', thinking: { type: 'adaptive' } }
     const { simulator, messages } = play({}, model)
     expect(blocksOf(messages[1])[0]).toMatchObject({ type: 'thinking' })
     expect(refusal(simulator, { ...model, messages, system: 'Other' })).toBeUndefined()
   })
 
-  test('of another account is refused on the models that bind it, or dropped by a switch', () => {
+  test('of another account is refused on the models that bind it, or dropped with a switch', () => {
     const model = { model: 'claude-sonnet-5-5' }
     const other = { 'x-api-key': 'somebody else' }
     const refusing = play({}, model)

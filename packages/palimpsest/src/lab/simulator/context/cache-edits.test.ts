@@ -64,7 +64,7 @@ describe('cache edits', () => {
     ])
   })
 
-  test('a pin that is not sent again brings the tokens back, and breaks the prefix at its place', () => {
+  test('an omitted pin makes the tokens count again, and breaks the prefix at its position', () => {
     const simulator = create()
     ask(simulator, rounds(3))
     ask(simulator, rounds(4, { 3: ['t0'] }))
@@ -73,7 +73,7 @@ describe('cache edits', () => {
     expect(deleted).toBe(0)
   })
 
-  test('after an expiry there is nothing to delete from: the results count again', () => {
+  test('after an expiry there is nothing to delete from, so the results count again', () => {
     const simulator = create()
     ask(simulator, rounds(3))
     ask(simulator, rounds(4, { 3: ['t0', 't1'] }))

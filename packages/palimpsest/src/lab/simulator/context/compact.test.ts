@@ -55,7 +55,7 @@ const NEXT: WireMessage = { role: 'user', content: 'And on.' }
 const BOUND = /bound to a different conversation/
 
 describe('compaction on demand', () => {
-  test('answers with a signed block alone', () => {
+  test('answers with only a signed block', () => {
     const { compacted } = play()
     expect(compacted).toMatchObject({
       stop_reason: 'compaction',
@@ -78,7 +78,7 @@ describe('compaction on demand', () => {
     expect((content[0] as CompactionBlock).content).toContain('Never touch src/main.ts.')
   })
 
-  test('the block first, kept turns behind it: their thinking stays valid, and so does what follows', () => {
+  test('the block comes first and kept turns after it: their thinking stays valid, and so does everything after', () => {
     const { simulator, reply, block } = play()
     simulator.addSteps([said('three')])
     const messages: WireMessage[] = [{ role: 'assistant', content: [block] }, reply, NEXT]
@@ -87,14 +87,14 @@ describe('compaction on demand', () => {
     expect(errorOf(simulator, messages)).toBeUndefined()
   })
 
-  test('the block and the kept turn may be one message', () => {
+  test('the block and the kept turn may share one message', () => {
     const { simulator, reply, block } = play()
     const kept = Array.isArray(reply.content) ? reply.content : []
     const messages: WireMessage[] = [{ role: 'assistant', content: [block, ...kept] }, NEXT]
     expect(errorOf(simulator, messages)).toBeUndefined()
   })
 
-  test('kept thinking is refused when something stands between, or when the system prompt changed', () => {
+  test('kept thinking is refused if there is anything in between, or if the system prompt changed', () => {
     const { simulator, reply, block } = play()
     const between: WireMessage[] = [
       { role: 'assistant', content: [block] },
@@ -109,7 +109,7 @@ describe('compaction on demand', () => {
     })
   })
 
-  test('thinking made behind the block is not valid behind the messages it replaced', () => {
+  test('thinking made after the block is not valid after the messages that the block replaced', () => {
     const { simulator, history, reply, block } = play()
     simulator.addSteps([said('three')])
     const answer = ask(simulator, { messages: [{ role: 'assistant', content: [block] }, reply, NEXT] })
@@ -119,7 +119,7 @@ describe('compaction on demand', () => {
     })
   })
 
-  test('kept turns of the role that the summarised ones ended with lose their thinking', () => {
+  test('kept turns lose their thinking if they start with the role that the summarised turns ended with', () => {
     const script = [said('one'), { content: [{ type: 'text', text: 'They count.' }] }, said('two')]
     const simulator = createSimulator({ clock: 'virtual', script })
     const history: WireMessage[] = [{ role: 'user', content: 'Count.' }]
@@ -131,13 +131,13 @@ describe('compaction on demand', () => {
     expect(errorOf(simulator, merged)).toMatchObject({ message: expect.stringMatching(BOUND) })
   })
 
-  test('only the block is in the prompt, not what it stands for', () => {
+  test('only the block is in the prompt, not the messages it replaces', () => {
     const { simulator, block } = play({ tokens: 'characters' })
     const { usage } = ask(simulator, { messages: [{ role: 'assistant', content: [block] }, NEXT] })
     expect(usage.input_tokens).toBe('You help.'.length + 'They count.'.length + 'And on.'.length)
   })
 
-  test('an edited block is refused, each kind by its code (compaction.content, compaction.tool-changes)', () => {
+  test('an edited block is refused, each kind with its own code (compaction.content, compaction.tool-changes)', () => {
     const { simulator, block } = play()
     const after = (changed: CompactionBlock): unknown =>
       errorOf(simulator, [{ role: 'assistant', content: [changed] }, NEXT])
@@ -157,13 +157,13 @@ describe('compaction on demand', () => {
     })
   })
 
-  test('a block without content is no block', () => {
+  test('a block without content does not count as a block', () => {
     const { simulator, history, reply } = play()
     const nothing: WireMessage = { role: 'assistant', content: [{ type: 'compaction', content: null }] }
     expect(errorOf(simulator, [...history, reply, NEXT].toSpliced(1, 0, nothing))).toBeUndefined()
   })
 
-  test('fails where the model says nothing, and the block without content means nothing', () => {
+  test('fails if the model says nothing, and then the block without content has no effect', () => {
     const { simulator, history, reply } = play()
     simulator.addSteps([{ content: [{ type: 'tool_use', name: 'read', input: {} }] }])
     const { content, stop_reason } = ask(simulator, { messages: history, compaction: { type: 'summarize' } })
@@ -172,7 +172,7 @@ describe('compaction on demand', () => {
     expect(errorOf(simulator, [...history, { role: 'assistant', content }, reply, NEXT])).toBeUndefined()
   })
 
-  test('its tokens are an iteration, not part of the top level; by a switch they are', () => {
+  test('its tokens are an iteration, not part of the top level, unless a switch changes that', () => {
     const apart = play({ tokens: 'characters' }).compacted.usage
     expect([apart.input_tokens, apart.output_tokens]).toEqual([0, 0])
     expect(apart.iterations).toMatchObject([{ type: 'compaction', output_tokens: 'They count.'.length }])
@@ -182,7 +182,7 @@ describe('compaction on demand', () => {
     expect(together.output_tokens).toBe('They count.'.length)
   })
 
-  test('can be unavailable for a while (by a fault)', () => {
+  test('can be temporarily unavailable (through a fault)', () => {
     const { simulator, history } = play()
     simulator.addFaults([
       { fault: { type: 'status', status: 529, error_code: 'compaction_unavailable', message: 'Retry.' } },
@@ -221,7 +221,7 @@ describe('compaction over a threshold', () => {
   const create = (): Simulator =>
     createSimulator({ clock: 'virtual', tokens: 'characters', script: [said('done'), said('again')] })
 
-  test('below it nothing happens', () => {
+  test('nothing happens below it', () => {
     const answer = ask(create(), { messages: [{ role: 'user', content: 'short' }], ...edit() }, THRESHOLD)
     expect(answer.content.map(({ type }) => type)).toEqual(['thinking', 'text'])
     expect(answer.usage.iterations).toBeUndefined()
@@ -261,7 +261,7 @@ describe('compaction over a threshold', () => {
     expect(cut.usage.input_tokens).toBe(whole.usage.input_tokens)
   })
 
-  test('where the summary fails the answer comes from the whole conversation', () => {
+  test('if the summary fails, the answer is made from the whole conversation', () => {
     const simulator = createSimulator({
       clock: 'virtual',
       tokens: 'characters',
@@ -282,7 +282,7 @@ describe('compaction over a threshold', () => {
     expect(answer.usage.input_tokens).toBe(50_009)
   })
 
-  test('it may pause there', () => {
+  test('it can pause at that point', () => {
     const simulator = create()
     const messages: WireMessage[] = [{ role: 'user', content: LONG }]
     const paused = ask(simulator, { messages, ...edit({ pause_after_compaction: true }) }, THRESHOLD)

@@ -52,7 +52,7 @@ describe('clearing tool uses', () => {
     expect(answer.usage.input_tokens).toBe(2 + 1_006)
   })
 
-  test('clears all results but the three newest over it', () => {
+  test('clears all results except the three newest above it', () => {
     const answer = ask(create(), loop('read', 'read', 'read', 'read', 'read'), [clear()])
     expect(answer.context_management?.applied_edits).toEqual([
       { type: 'clear_tool_uses_20250919', cleared_tool_uses: 2, cleared_input_tokens: 2 * (1_000 - CLEARED) },
@@ -60,7 +60,7 @@ describe('clearing tool uses', () => {
     expect(answer.usage.input_tokens).toBe(2 + 5 * 6 + 3 * 1_000 + 2 * CLEARED)
   })
 
-  test('can be triggered by the number of uses, keep none, and leave some tools alone', () => {
+  test('can be triggered by the number of uses, keep none, and exempt some tools', () => {
     const edit = clear({
       trigger: { type: 'tool_uses', value: 2 },
       keep: { type: 'tool_uses', value: 0 },
@@ -71,7 +71,7 @@ describe('clearing tool uses', () => {
     expect(answer.usage.input_tokens).toBe(2 + 3 * 6 + 1_000 + 2 * CLEARED)
   })
 
-  test('clears inputs where asked, of all tools or of some', () => {
+  test('clears inputs on request, of all tools or of some', () => {
     const messages = loop('read', 'edit', 'read', 'read', 'read').map((message): WireMessage => {
       const [block] = typeof message.content === 'object' ? message.content : []
       return block?.type === 'tool_use' ? { ...message, content: [{ ...block, input: { a: 1 } }] } : message
@@ -85,7 +85,7 @@ describe('clearing tool uses', () => {
     expect(size(['edit'])).toBe(plain - 5)
   })
 
-  test('leaves everything where too little would be freed', () => {
+  test('leaves everything in place if too little would be freed', () => {
     const edit = clear({ clear_at_least: { type: 'input_tokens', value: 1_983 } })
     const messages = loop('read', 'read', 'read', 'read', 'read')
     expect(ask(create(), messages, [edit]).context_management?.applied_edits).toEqual([])
@@ -93,7 +93,7 @@ describe('clearing tool uses', () => {
     expect(ask(create(), messages, [enough]).context_management?.applied_edits).toHaveLength(1)
   })
 
-  test('breaks the cached prefix where it clears', () => {
+  test('breaks the cached prefix at the clearing', () => {
     const simulator = create()
     const more = { system: 's'.repeat(2_000), cache_control: { type: 'ephemeral' } }
     const usage = (messages: WireMessage[]): unknown[] => {
@@ -153,7 +153,7 @@ describe('clearing thinking', () => {
   /** 4 prompts of 2 characters and 3 answers of 1. */
   const words = 4 * 2 + 3
 
-  test('keeps the turns it is told to keep', () => {
+  test('keeps as many turns as requested', () => {
     const { simulator, messages } = talk('claude-opus-5')
     const answer = ask(simulator, messages, [edit({ type: 'thinking_turns', value: 1 })])
     expect(answer.context_management?.applied_edits).toEqual([
@@ -162,20 +162,20 @@ describe('clearing thinking', () => {
     expect(answer.usage.input_tokens).toBe(words + 100)
   })
 
-  test('keeps all where asked, and by default where the model does', () => {
+  test('keeps everything on request, and by default if the model does', () => {
     const { simulator, messages } = talk('claude-opus-5')
     for (const keep of ['all', { type: 'all' }, undefined])
       expect(ask(simulator, messages, [edit(keep)]).usage.input_tokens).toBe(words + 300)
   })
 
-  test('older models strip the thinking of earlier turns by themselves', () => {
+  test('older models strip the thinking of earlier turns themselves', () => {
     const { simulator, messages } = talk('claude-sonnet-4-5')
     const thinking = { type: 'enabled', budget_tokens: 1_024 }
     const body = { model: 'claude-sonnet-4-5', max_tokens: 2_000, thinking, messages }
     expect((simulator.answer(body).body as MessagesResponse).usage.input_tokens).toBe(words)
   })
 
-  test('server-side edits leave the check of thinking alone, or by a switch do not', () => {
+  test('server-side edits do not affect the check of thinking, unless a switch makes them', () => {
     const edits = [edit({ type: 'thinking_turns', value: 1 })]
     const asSent = talk('claude-opus-5-5')
     expect(ask(asSent.simulator, asSent.messages, edits, { model: 'claude-opus-5-5' }).type).toBe('message')

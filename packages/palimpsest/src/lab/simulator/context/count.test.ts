@@ -13,7 +13,7 @@ function counter(model = 'claude-opus-4-6', seed = 0): Counter {
 const PROSE = 'The quick brown fox jumps over the lazy dog, and the dog does not mind at all. '.repeat(40)
 
 describe('counting', () => {
-  test('pieces of words, numbers, marks and wide characters', () => {
+  test('covers pieces of words, numbers, punctuation and wide characters', () => {
     expect(pieces('')).toBe(0)
     // 15 + 3 x 2 sixteenths, rounded up
     expect(pieces('word')).toBe(2)
@@ -30,19 +30,19 @@ describe('counting', () => {
     expect(pieces('camelCase')).toBe(3)
   })
 
-  test('is of the usual size: about a token for four characters of prose', () => {
+  test('is realistic: about one token per four characters of prose', () => {
     const perToken = PROSE.length / counter().textTokens(PROSE)
     expect(perToken).toBeGreaterThan(3)
     expect(perToken).toBeLessThan(5.5)
   })
 
-  test('newer vocabularies count about a third more', () => {
+  test('is about a third higher for newer vocabularies', () => {
     const ratio = counter('claude-opus-5-5').textTokens(PROSE) / counter('claude-opus-4-6').textTokens(PROSE)
     expect(ratio).toBeGreaterThan(1.2)
     expect(ratio).toBeLessThan(1.4)
   })
 
-  test('the same text, model and seed give the same number; another seed may not', () => {
+  test('gives the same number for the same text, model and seed; another seed may not', () => {
     const texts = Array.from({ length: 20 }, (_, i) => `${PROSE}${i}`)
     const all = (seed: number): number[] =>
       texts.map((text) => counter('claude-opus-5-5', seed).textTokens(text))
@@ -50,7 +50,7 @@ describe('counting', () => {
     expect(all(1)).not.toEqual(all(2))
   })
 
-  test('noise is at most two hundredths, and no two texts share it', () => {
+  test('has noise of at most two percent, and no two texts share it', () => {
     const one = counter()
     const texts = Array.from({ length: 50 }, (_, i) => `${PROSE}${String(i).padStart(2, '0')}`)
     const counts = texts.map((text) => one.textTokens(text))
@@ -58,7 +58,7 @@ describe('counting', () => {
     expect(Math.max(...counts) / Math.min(...counts)).toBeLessThan(1.045)
   })
 
-  test('a block counts the same alone and in a request, whatever it is', () => {
+  test('gives the same number for any block alone and in a request', () => {
     const blocks = fc.oneof(
       fc.record({ type: fc.constant('text' as const), text: fc.string() }),
       fc.record({
@@ -112,7 +112,7 @@ describe('images', () => {
     expect(imageSize(data)).toEqual({ width, height })
   })
 
-  test('cost their area, up to a bound', () => {
+  test('cost as much as their area, up to a bound', () => {
     const image = (data: string) =>
       ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }) as const
     // 1,024 x 768 / 750

@@ -20,7 +20,7 @@ const edited = (path: string) => ({
   result: 'done',
 })
 
-test('of two old rounds of one size, a read that nobody changed stays before the output of a command', () => {
+test('of two old rounds of the same size, a read of an unchanged file is kept before the output of a command', () => {
   const view = viewOf(said([{ user: 'go' }, ran('make'), read('/p/a.ts'), ...filling(20)]))
   expect(titles(view, choose(view, { keptShare: 0.3 }))).toContain('/p/a.ts')
   expect(titles(view, choose(view, { keptShare: 0.3 }))).not.toContain('make')
@@ -29,7 +29,7 @@ test('of two old rounds of one size, a read that nobody changed stays before the
 test.each([
   ['changed since', edited('/p/a.ts')],
   ['read again', read('/p/a.ts')],
-])('a file that was %s: its older read goes first', (_name, later) => {
+])('a file that was %s: its older read is dropped first', (_name, later) => {
   const view = viewOf(said([{ user: 'go' }, read('/p/a.ts'), read('/p/b.ts'), later, ...filling(20)]))
   const kept = choose(view, { keptShare: 0.25 })
   expect(kept.copied).not.toContain(2)
@@ -40,7 +40,7 @@ test.each([
   ['a command', ran('npm test')],
   ['a search', { call: 'Grep', input: { pattern: 'x' }, result: 'a.ts:1: x' }],
 ])(
-  'an older result of %s that a newer one contradicts does not stay, even where the newer one goes',
+  'an older result of %s that a newer one contradicts is not kept, even if the newer one is dropped',
   (_name, older) => {
     const newer = { ...older, result: 'FAIL' }
     const view = viewOf(said([{ user: 'go' }, older, newer, read('/p/b.ts'), ...filling(10)]))
@@ -52,7 +52,7 @@ test.each([
   },
 )
 
-test('an older list of to-dos does not stay beside a newer one, whatever their results say', () => {
+test('an older to-do list is not kept next to a newer one, whatever their results say', () => {
   const list = (status: string) => ({
     call: 'TodoWrite',
     input: { todos: [{ content: 'mend the boat', status }] },
@@ -64,7 +64,7 @@ test('an older list of to-dos does not stay beside a newer one, whatever their r
   expect(kept).toContain(3)
 })
 
-test('a read stays only with every change of the file since: without them it shows what is no longer so', () => {
+test('a read is kept only with every later change of the file: without them its content is outdated', () => {
   const long = { ...edited('/p/a.ts'), result: code('edit').repeat(12) }
   const view = viewOf(said([{ user: 'go' }, read('/p/a.ts'), long, read('/p/b.ts'), ...filling(8)]))
   for (const keptShare of [0.2, 0.4, 0.6, 0.9]) {
@@ -74,7 +74,7 @@ test('a read stays only with every change of the file since: without them it sho
   }
 })
 
-test('the little that stands between two that stay is no gap', () => {
+test('a small piece between two kept ones is kept too, so there is no gap', () => {
   const view = viewOf(
     said([{ user: 'go' }, read('/p/a.ts'), { model: 'Seen.' }, read('/p/b.ts'), ...filling(10)]),
   )
@@ -82,7 +82,7 @@ test('the little that stands between two that stay is no gap', () => {
   expect(kept).toEqual(expect.arrayContaining([1, 2, 3, 4, 5]))
 })
 
-test('the newest run of a command that failed stays whole until it runs well', () => {
+test('the newest failed run of a command is kept whole until the command succeeds', () => {
   const failed = { ...ran('npm test'), result: 'Exit code 1\nFAIL login.test.ts', error: true }
   const view = viewOf(said([{ user: 'go' }, failed, ...filling(20)]))
   expect(choose(view, { keptShare: 0.2 }).copied).toEqual(expect.arrayContaining([1, 2]))
@@ -90,7 +90,7 @@ test('the newest run of a command that failed stays whole until it runs well', (
   expect(choose(mended, { keptShare: 0.2 }).copied).not.toContain(2)
 })
 
-test("the user's messages stay up to their share: the newest, the first, then the newer ones; a long one goes alone", () => {
+test("the user's messages are kept up to their share: the newest, the first, then newer ones first; a long one is dropped alone", () => {
   const [plan, long] = ['step '.repeat(4_000), 'word '.repeat(9_000)]
   const spoken = [{ user: plan }, ran('a'), { user: long }, ran('b'), { user: plan }, ran('c')]
   const view = viewOf(said([...spoken, { user: 'two' }, ran('d'), { user: 'three' }, ...filling(20)]))
@@ -104,7 +104,7 @@ test("the user's messages stay up to their share: the newest, the first, then th
   expect(chooseKept(view, tiny, COMPACTION_POLICY).copied).toEqual(expect.arrayContaining([9, 12]))
 })
 
-test('what is pinned stays, whatever it is worth', () => {
+test('a pinned message is kept, whatever it is worth', () => {
   const entries = said([{ user: 'go' }, ran('make'), ...filling(30)])
   const result = entries[2]
   const pin: Entry = {
@@ -119,7 +119,7 @@ test('what is pinned stays, whatever it is worth', () => {
   expect(choose(view).copied).toEqual(expect.arrayContaining([1, 2]))
 })
 
-test('a tail never begins before the last boundary, and what that left is chosen from anew', () => {
+test('a tail never starts before the last boundary, and what that boundary kept is chosen from again', () => {
   const before = said([{ user: 'go' }, read('/p/a.ts'), ran('make')])
   const [head, tail] = [before[1]?.id ?? '', before.at(-1)?.id ?? '']
   const summary: Entry = {
@@ -151,7 +151,7 @@ test('a tail never begins before the last boundary, and what that left is chosen
   expect(kept.copied).toEqual([1, 2, 3, 4])
 })
 
-test('(V1) rounds stay or go whole, and what stays fits its share', () => {
+test('(V1) rounds are kept or dropped whole, and what is kept fits its share', () => {
   const spoken = fc.array(
     fc.oneof(
       fc.constantFrom('a', 'b', 'c').map((name) => read(`/p/${name}.ts`)),

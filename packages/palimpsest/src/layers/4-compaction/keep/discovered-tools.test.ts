@@ -18,7 +18,7 @@ const PREFIX: PrefixEntry = {
   reason: 'start',
 }
 
-test('tools that were found or called without being in the prompt are told, those of the boundary before with them', () => {
+test('tools that were found or called without being in the prompt are listed, together with those of the previous boundary', () => {
   const entries: Entry[] = [
     PREFIX,
     said('q', { role: 'user', content: 'go' }),

@@ -22,7 +22,7 @@ function gapsOf(view: View, stays: readonly number[], to = view.nodes.length): R
 }
 
 describe('what is left out', () => {
-  test('is counted where it stood: before the first that stays, between two, after the last', () => {
+  test('is counted at its place: before the first kept message, between two, after the last', () => {
     const gaps = gapsOf(viewOf(CONVERSATION), [3, 4])
     expect([...gaps]).toEqual([
       [0, { first: 'e1', last: 'e3', messages: 3, results: 1, tokens: 300 }],
@@ -30,7 +30,7 @@ describe('what is left out', () => {
     ])
   })
 
-  test('is said in one line, with how much and the way to it', () => {
+  test('is reported in one line, with its size and how to see it', () => {
     const gaps = gapsOf(viewOf(CONVERSATION), [3, 4])
     expect([...markersOf(gaps, true)]).toEqual([
       [0, '[Left out here: 3 messages (1 tool result), about 300 tokens. Recall id=e1..e3 shows them.]'],
@@ -45,19 +45,19 @@ describe('what is left out', () => {
     ])
   })
 
-  test('in the place of the summary alone needs no line: the summary says it', () => {
+  test('needs no line if the summary alone takes its place: the summary says it', () => {
     const gaps = gapsOf(viewOf(CONVERSATION), [4, 5, 6, 7])
     expect(isOneGap(gaps)).toBe(true)
     expect(markersOf(gaps, true).size).toBe(0)
     expect(isOneGap(gapsOf(viewOf(CONVERSATION), [0, 5, 6, 7]))).toBe(false)
   })
 
-  test('what a program put there is nothing that is left out', () => {
+  test('does not include messages that a program added', () => {
     const view = viewOf([...CONVERSATION, ...compacted('b', 'e8')])
     expect(gapsOf(view, [])).toEqual(new Map())
   })
 
-  test('what had left before is counted with it, by what stood for it', () => {
+  test('includes what had left before, through the summary that replaced it', () => {
     const earlier = { first: 'e1', last: 'e8', messages: 8, results: 2, tokens: 800 }
     const extra = withGaps({}, new Map([['b-summary', earlier]]))
     const view = viewOf([
@@ -71,7 +71,7 @@ describe('what is left out', () => {
   })
 })
 
-test('nothing is left out twice, and nothing is not counted, whatever stays', () => {
+test('whatever is kept, everything left out is counted exactly once', () => {
   const round = fc.constantFrom(
     { user: 'words' },
     { model: 'words' },

@@ -12,7 +12,7 @@ const todos = (content: string) => ({
   result: 'ok',
 })
 
-test('the newest to-do list and the newest result of what failed are open, and nothing older', () => {
+test('only the newest to-do list and the newest result of a failed command are open', () => {
   const view = viewOf(
     said([
       { user: 'Mend it.' },
@@ -31,7 +31,7 @@ test('the newest to-do list and the newest result of what failed are open, and n
   expect(openRounds(viewOf(said([{ user: 'Hello.' }, bash('ls', 'a')])))).toEqual([])
 })
 
-test('a span neither begins nor ends in what the last compaction left', () => {
+test('a span neither begins nor ends inside what the last compaction kept', () => {
   const before = said([{ user: 'One.' }, { model: 'Two.' }])
   const view = viewOf([
     ...before,

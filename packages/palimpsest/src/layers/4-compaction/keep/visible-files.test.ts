@@ -4,7 +4,7 @@ import { said } from '../../../../../../test/kit/said.ts'
 import { viewOf } from '../../../transcript/view.ts'
 import { visibleFiles } from './visible-files.ts'
 
-test('a file is in view whole where it was read or printed whole, and nowhere else', () => {
+test('a file is fully in view only if it was read or printed completely', () => {
   const { nodes } = viewOf(
     said([
       { user: 'go' },

@@ -21,7 +21,7 @@ function file(path: string, operation: FileFact['operation'], touched = 1): File
 }
 
 describe('proof and repair', () => {
-  test('a summary that says everything is left as it is', () => {
+  test('a complete summary is left unchanged', () => {
     const facts: Partial<Facts> = {
       words: [{ entry: 'a', text: 'Fix the\nlogin page' }],
       standing: [{ entry: 'a', text: 'Never push to main.' }],
@@ -44,7 +44,7 @@ describe('proof and repair', () => {
     })
   })
 
-  test('what it leaves out is appended, in order of importance', () => {
+  test('missing facts are appended in order of importance', () => {
     const { text, score, repairs } = proven('Nothing happened.', {
       words: [
         { entry: 'a', text: 'Never push to main.' },
@@ -83,7 +83,7 @@ describe('proof and repair', () => {
     `)
   })
 
-  test('what the kept messages show is not repeated', () => {
+  test('facts in the kept messages are not repeated', () => {
     const facts: Partial<Facts> = {
       words: [
         { entry: 'a', text: 'Fix the login page' },
@@ -101,7 +101,7 @@ describe('proof and repair', () => {
     expect(shown.repairs).toBe('')
   })
 
-  test('an error is said with its own call: neither the same words of another, nor a call whose result was cleared', () => {
+  test('an error counts only with its own call: not with the same words of another call, nor if the result was cleared', () => {
     const facts: Facts = {
       ...NO_FACTS,
       errors: [{ entry: 'a', tool: 'Bash', target: 'npm test', text: 'FAIL x' }],
@@ -115,12 +115,12 @@ describe('proof and repair', () => {
     expect(repaired({ summary: 'npm test fails: FAIL x' })).toBe(0)
   })
 
-  test('a short message is not found inside another word', () => {
+  test('a short message is not matched inside another word', () => {
     expect(proven('It is a notion.', { words: [{ entry: 'a', text: 'no' }] }).score.repaired).toBe(1)
     expect(proven('They said no.', { words: [{ entry: 'a', text: 'no' }] }).score.repaired).toBe(0)
   })
 
-  test('a file is said by name and last operation; a name that two files share says neither', () => {
+  test('a file is matched by name and last operation; a name that two files share matches neither', () => {
     const files = [file('/p/a/index.ts', 'edited'), file('/p/b/index.ts', 'deleted')]
     expect(proven('Edited a/index.ts.\nRemoved b/index.ts', { files }).repairs).toBe('')
     expect(proven('Edited index.ts', { files }).score.repaired).toBe(2)
@@ -217,7 +217,7 @@ describe('whatever the facts', () => {
     )
   })
 
-  test('a proven summary needs no further repair when there was room', () => {
+  test('a proven summary needs no further repair if there was room', () => {
     fc.assert(
       fc.property(anyFacts, fc.string(), (facts, summary) => {
         const { text } = prove({ summary, facts, visible: '', budgetChars: 400_000 })
@@ -227,7 +227,7 @@ describe('whatever the facts', () => {
     )
   })
 
-  test('the fold needs no repair when it had room, and never fails or exceeds it', () => {
+  test('the fold needs no repair if it had room, and never fails or exceeds it', () => {
     fc.assert(
       fc.property(anyFacts, fc.nat(30_000), (facts, budgetChars) => {
         const summary = foldSummary({ facts, budgetChars: 400_000 })
@@ -268,7 +268,7 @@ describe('a small window', () => {
   const budgetChars = 6_000
   const shownMin = 40
 
-  test('ten prohibitions, 120 files and most of sixty messages fit a quarter of the view; the others are named', () => {
+  test('ten prohibitions, 120 files and most of sixty messages fit in a quarter of the view; the others are named', () => {
     const { repairs, left } = prove({ summary: 'Nothing.', facts, visible: '', budgetChars })
     expect(repairs.length).toBeLessThanOrEqual(budgetChars)
     for (const { text } of facts.standing) expect(repairs).toContain(text)
@@ -281,7 +281,7 @@ describe('a small window', () => {
   })
 })
 
-test('names that occur nowhere are told to the model, once, before what was added', () => {
+test('invented names are reported to the model, once, before the repairs', () => {
   const { repairs, score } = prove({
     summary: 'See src/made/up.ts and readConfig.',
     facts: { ...NO_FACTS, todos: [{ text: 'mend the boat', state: 'open' }] },
@@ -297,18 +297,18 @@ test('names that occur nowhere are told to the model, once, before what was adde
 
 test.each([
   [
-    'other signs of quotation',
+    'other quotation characters',
     'Failing: “cannot read ‘port’ of undefined”',
     `cannot read "port" of undefined`,
   ],
   ['escapes', 'Failing: cannot read \\"port\\" of undefined', 'cannot read "port" of undefined'],
-  ['a text that was clipped', 'Failing: cannot read "port" of undefined at line 7', 'cannot read "port" of…'],
+  ['a clipped text', 'Failing: cannot read "port" of undefined at line 7', 'cannot read "port" of…'],
 ])('an error that the summary quotes is not repeated for %s', (_what, summary, text) => {
   const errors = [{ entry: 'e1', tool: 'Bash', target: 'npm test', text }]
   expect(prove({ summary, facts: { ...NO_FACTS, errors }, visible: '', budgetChars: 2_000 }).repairs).toBe('')
 })
 
-test('a standing instruction is said with its message, not twice', () => {
+test('a standing instruction appears with its message, not twice', () => {
   const words = [{ entry: 'e1', text: 'Make it fast. Never use eval. Thanks.' }]
   const facts = { ...NO_FACTS, words, standing: [{ entry: 'e1', text: 'Never use eval.' }] }
   const { repairs } = prove({ summary: '', facts, visible: '', budgetChars: 2_000 })
@@ -316,7 +316,7 @@ test('a standing instruction is said with its message, not twice', () => {
   expect(foldSummary({ facts, budgetChars: 2_000 }).match(/Never use eval\./g)).toHaveLength(1)
 })
 
-test('what a fold leaves out for lack of room is named once, and errors go before what is only useful', () => {
+test('what a fold omits for lack of room is named once, and errors take precedence over what is only useful', () => {
   const many = (what: string): string[] => Array.from({ length: 40 }, (_, i) => `${what} ${i} `.repeat(4))
   const facts: Facts = {
     ...NO_FACTS,
@@ -333,7 +333,7 @@ test('what a fold leaves out for lack of room is named once, and errors go befor
   expect(text.match(/Not shown for lack of room/g)).toHaveLength(1)
 })
 
-test('the fold does not call last what only came before what is in view', () => {
+test('the fold does not present an earlier answer as the last one', () => {
   const answers = ['first', 'second'].map((text, i) => ({ entry: `e${i}`, text: `The ${text} answer.` }))
   const text = foldSummary({
     facts: { ...NO_FACTS, answers },
@@ -344,7 +344,7 @@ test('the fold does not call last what only came before what is in view', () => 
   expect(text).not.toContain('What was said last')
 })
 
-test('the fold tells how things are: no green of a command that is red, no code that was replaced, no end without a code', () => {
+test('the fold shows the current state: no success of a command that fails now, no replaced code, no outcome without an exit code', () => {
   const bash = (command: string, result: string, error = false) => ({
     call: 'Bash',
     input: { command },
@@ -383,7 +383,7 @@ test('the fold tells how things are: no green of a command that is red, no code 
   expect(text).toContain('not ok 2 - one is three')
 })
 
-test('to-dos that a summary leaves out are told from those that it says', () => {
+test('to-dos missing from a summary are kept apart from those it contains', () => {
   const todo = (text: string) => ({ text, state: 'open' as const })
   const facts = { ...NO_FACTS, todos: [todo('Write the parser'), todo('Mend the exporter')] }
   const headings = (summary: string): string =>

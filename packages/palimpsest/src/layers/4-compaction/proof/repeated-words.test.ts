@@ -12,7 +12,7 @@ const SUMMARY = `5. Problem solving:
 7. Pending tasks:
    - Fix "it" now.`
 
-test('messages of the user that stay in view do not stand in the list of them, whatever the signs of quotation', () => {
+test('user messages that stay in view are removed from the list of them, whatever the quotation marks', () => {
   expect(withoutRepeated(SUMMARY, ["Fix 'it' now.", 'A longer one,\nover two lines.']))
     .toBe(`5. Problem solving:
    - Fix “it” now.
@@ -23,7 +23,7 @@ test('messages of the user that stay in view do not stand in the list of them, w
    - Fix "it" now.`)
 })
 
-test('where none is left the list says why; where nothing is in view, or there is no list, nothing changes', () => {
+test('an emptied list says why; if nothing is in view, or there is no list, nothing changes', () => {
   const all = ['Fix "it" now.', 'A longer one, over two lines.', 'Fix it, they said.']
   expect(withoutRepeated(SUMMARY, all)).toContain(
     '6. All user messages:\n   (They are shown below.)\n7. Pending tasks:',

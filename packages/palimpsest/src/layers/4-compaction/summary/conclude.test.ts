@@ -5,7 +5,7 @@ import { factsOf } from '../../../facts/facts-of.ts'
 import { viewOf } from '../../../transcript/view.ts'
 import { filesToRestore, outdatedFiles } from './conclude.ts'
 
-test('what is worked on comes back first: named by an open error, changed, named by the next step, then read last', () => {
+test('files in use are restored first: named by an open error, changed, named by the next step, then read last', () => {
   const read = (path: string) => ({ call: 'Read', input: { file_path: path }, result: 'x' })
   const facts = factsOf(
     viewOf(
@@ -29,7 +29,7 @@ test('what is worked on comes back first: named by an open error, changed, named
   ])
 })
 
-test('a file is not in view where its newest change is not', () => {
+test('a file is not in view if its newest change is not', () => {
   const facts = factsOf(
     viewOf(
       said([

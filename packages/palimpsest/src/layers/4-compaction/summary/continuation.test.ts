@@ -12,8 +12,8 @@ const BASE: Continuation = {
   hasRecall: true,
 }
 
-describe('the message that stands for what left', () => {
-  test('says what it is, how much is gone, how to see it again, what follows, and how to continue', () => {
+describe('the message that replaces what left the view', () => {
+  test('says what it is, how much was removed, how to see it again, what follows, and how to continue', () => {
     expect(continuationText(BASE)).toMatchInlineSnapshot(`
       "This conversation continues an earlier one, which was compacted to fit the context window: 96 messages (41 tool results), about 61,000 tokens, are no longer shown. The summary below stands for them. The messages after it are the newest, word for word and without a gap.
 
@@ -27,7 +27,7 @@ describe('the message that stands for what left', () => {
     `)
   })
 
-  test('claims no row where there are pieces, and leaves their ids to the lines between them', () => {
+  test('claims no gapless range if there are pieces, and leaves their ids to the lines between them', () => {
     const text = continuationText({ ...BASE, stays: 'pieces' })
     expect(text).toContain('A line in square brackets marks each place where messages are left out')
     expect(text).not.toContain('without a gap')
@@ -42,7 +42,7 @@ describe('the message that stands for what left', () => {
     expect(text).not.toMatch(/earlier|newest|Continue the work/)
   })
 
-  test('names no tool that the model does not have, and no path that it cannot take', () => {
+  test('names no tool that the model lacks, and no path that the tool does not accept', () => {
     const { hasRecall: _, ...without } = BASE
     expect(continuationText({ ...without, transcriptPath: '/t.jsonl' })).toContain(
       'the whole is in /t.jsonl (a to b)',
@@ -51,7 +51,7 @@ describe('the message that stands for what left', () => {
     expect(continuationText({ ...BASE, transcriptPath: '/t.jsonl' })).not.toContain('/t.jsonl')
   })
 
-  test('says whose words the summary is, and how old notes are', () => {
+  test('says who wrote the summary, and how old notes are', () => {
     const titleOf = (writer: NonNullable<Continuation['writer']>): string =>
       continuationText({ ...BASE, writer }).split('\n\n')[2] ?? ''
     expect(titleOf({ kind: 'record' })).toBe(
@@ -65,14 +65,14 @@ describe('the message that stands for what left', () => {
     )
   })
 
-  test('of a sealed summary adds only what is missing, and says where the summary is', () => {
+  test('for a sealed summary adds only what is missing, and says where the summary is', () => {
     const text = continuationText({ ...BASE, place: 'sealed', summary: '' })
     expect(text).toContain('The summary at its beginning stands for them')
     expect(text).not.toContain('Summary:')
   })
 })
 
-test('behind an earlier summary it says which of the two counts', () => {
+test('after an earlier summary says which of the two counts', () => {
   const text = continuationText({
     mode: 'manual',
     summary: 'S',

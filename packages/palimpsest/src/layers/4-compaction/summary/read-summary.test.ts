@@ -8,17 +8,17 @@ describe('reading a summary', () => {
     ['both tags', '<analysis>\nthink\n</analysis>\n<summary>\nfacts\n</summary>', 'facts', false],
     ['no tags', 'just facts', 'just facts', false],
     ['no analysis', '<summary>facts</summary> bye', 'facts', false],
-    ['words around', 'Here it is: <summary>facts</summary>', 'facts', false],
+    ['text around', 'Here it is: <summary>facts</summary>', 'facts', false],
     ['analysis without summary tags', '<analysis>think</analysis>\nfacts', 'facts', false],
     ['only the end of the analysis', 'think\n</analysis>\n<summary>facts</summary>', 'facts', false],
     ['capital tags', '<Analysis>x</Analysis><SUMMARY>facts</SUMMARY>', 'facts', false],
     [
-      'a summary that speaks of tags',
+      'a summary that mentions tags',
       '<summary>we parse <summary> and </summary> tags</summary>',
       'we parse <summary> and </summary> tags',
       false,
     ],
-    ['an analysis that was not closed', '<analysis>think <summary>facts</summary>', 'facts', false],
+    ['an unclosed analysis', '<analysis>think <summary>facts</summary>', 'facts', false],
     ['cut in the summary', '<analysis>a</analysis><summary>half of', 'half of', true],
     ['cut in the analysis', '<analysis>so far', '', true],
     [
@@ -36,7 +36,7 @@ describe('reading a summary', () => {
 
 describe('the prompt', () => {
   test.each(['whole', 'from', 'up_to'] as const)(
-    '%s: forbids tools first and last, and asks for nine sections',
+    '%s: forbids tools at the start and at the end, and asks for nine sections',
     (kind) => {
       const prompt = summaryPrompt({ kind, instructions: 'Keep the SQL.' })
       const paragraphs = prompt.split('\n\n')
@@ -49,7 +49,7 @@ describe('the prompt', () => {
     },
   )
 
-  test('what stays in view is said', () => {
+  test('says what stays in view', () => {
     expect(summaryPrompt({ kind: 'from' })).toMatch(/earlier messages stay/)
     expect(summaryPrompt({ kind: 'up_to' })).toMatch(/8\. Work completed[^]*9\. Context for going on/)
     expect(summaryPrompt({ kind: 'whole' })).toMatch(/8\. Current work[^]*9\. Next step/)

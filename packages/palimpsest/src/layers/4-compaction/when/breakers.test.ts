@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Entry, SpentEntry } from '../../../transcript/entry.ts'
 import { notesInVain } from './breakers.ts'
 
-test('calls for notes that were answered in vain count, those that were called off do not, and notes that came begin anew', () => {
+test('failed calls for notes are counted, aborted ones are not, and successful notes reset the count', () => {
   const notes: Entry = { kind: 'notes', id: 'n', parent: null, at: 0, upTo: 'm', text: '# Notes' }
   expect(notesInVain([spent(), spent()])).toBe(2)
   expect(notesInVain([spent(), spent({ estimated: true }), spent({ source: 'compact' })])).toBe(1)

@@ -52,27 +52,27 @@ test.each([
   ['full again after four', [LOW, LOW, LOW, LOW], 'stop'],
   ['full after five', [LOW, LOW, LOW, LOW, LOW], 'compact'],
   [
-    'sent over the threshold since, however often',
+    'sent over the threshold since then, however often',
     [LOW, LOW, OVER, OVER, OVER, OVER, OVER, OVER, OVER],
     'stop',
   ],
   [
-    'counted as a little less than the threshold',
+    'counted as slightly less than the threshold',
     [LOW, LOW, ...Array.from({ length: 9 }, () => 48_000)],
     'stop',
   ],
   ['with four rounds below it again', [LOW, OVER, OVER, LOW, LOW, LOW, LOW], 'stop'],
   [
-    'with five rounds below it again: something had made room',
+    'with five rounds below it again, so something made room',
     [LOW, OVER, OVER, LOW, LOW, LOW, LOW, LOW],
     'compact',
   ],
-  ['full late, then declined for long', [LOW, LOW, LOW, LOW, LOW, OVER, OVER, OVER, OVER, OVER], 'compact'],
-])('behind the third refill a window that is %s: %j', (_what, sizes, kind) => {
+  ['full late, then declined often', [LOW, LOW, LOW, LOW, LOW, OVER, OVER, OVER, OVER, OVER], 'compact'],
+])('after the third refill, a window that is %s: %j', (_what, sizes, kind) => {
   expect(decideCompaction(viewWith(REFILLS_MAX, sizes), MOMENT).kind).toBe(kind)
 })
 
-test('a refill counts one more, goes harder the third time, and a pause counts none', () => {
+test('each refill is counted, the third compacts harder, and a pause does not count', () => {
   const decide = (refills: number, moment: Partial<CompactionMoment> = {}) =>
     decideCompaction(viewWith(refills, [LOW, LOW]), { ...MOMENT, ...moment })
   expect(decide(0)).toMatchObject({ harder: false, record: { refills: 1, near: true } })
@@ -81,7 +81,7 @@ test('a refill counts one more, goes harder the third time, and a pause counts n
   expect(decide(3, { cause: 'asked' })).toMatchObject({ harder: false, record: { refills: 0 } })
 })
 
-test('where no request can be sent, a compaction behind the third refill goes harder and asks no model', () => {
+test('if no request can be sent, a compaction after the third refill is harder and asks no model', () => {
   const decided = decideCompaction(viewWith(REFILLS_MAX, [LOW, LOW]), { ...MOMENT, cause: 'overflow' })
   expect(decided).toMatchObject({ kind: 'compact', mayAsk: false, harder: true, record: { refills: 4 } })
 })

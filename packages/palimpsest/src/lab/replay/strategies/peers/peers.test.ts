@@ -46,21 +46,21 @@ describe('fires at its threshold, and not before', () => {
   test.each([
     ['opencode', 168_000],
     ['gemini-cli', 100_000],
-  ])('%s at %i reported tokens: what came since the answer is not counted', async (name, trigger) => {
+  ])('%s at %i reported tokens: content added since the answer does not count', async (name, trigger) => {
     const { before, unmanaged } = await run(name, longSession(), FIRED)
     expect(before).toBeGreaterThanOrEqual(trigger - ROUND_TOKENS_MAX)
     expect(unmanaged).toBeGreaterThanOrEqual(trigger)
     expect(unmanaged).toBeLessThan(trigger + 2 * ROUND_TOKENS_MAX)
   })
 
-  test('server-clear over 100,000 tokens of the history that is sent, and at every step from then on', async () => {
+  test('server-clear over 100,000 tokens of the sent history, and at every step after that', async () => {
     const { steps, before, unmanaged } = await run('server-clear', longSession())
     expect(before).toBeLessThanOrEqual(100_000)
     expect(unmanaged).toBeGreaterThan(100_000)
     expect(steps).toEqual(steps.map((_, i) => (steps[0] ?? 0) + i))
   })
 
-  test('cline at its own estimate, three characters to the token', async () => {
+  test('cline at its own estimate of three characters per token', async () => {
     const prose = 'It was done as it had been said, and nothing else was found to be in need of care. '
     const call = (i: number) => ({
       name: 'Fetch',
@@ -74,7 +74,7 @@ describe('fires at its threshold, and not before', () => {
     expect(estimateAt(session, first - 1)).toBeLessThan(162_000)
   })
 
-  test('cline, whatever it estimates, before the provider refuses', async () => {
+  test('cline before the provider refuses, whatever it estimates', async () => {
     const { before, unmanaged } = await run('cline', longSession(), FIRED)
     expect(before).toBeLessThan(194_000)
     expect(unmanaged).toBeGreaterThanOrEqual(194_000)
@@ -82,7 +82,7 @@ describe('fires at its threshold, and not before', () => {
 })
 
 describe('what stays', () => {
-  test('codex: what the user said and the newest round', async () => {
+  test('codex: the user messages and the newest round', async () => {
     const { blocks } = await run('codex', longSession(), 'first')
     expect(texts(blocks)).toEqual(expect.arrayContaining(['user words 0', 'user words 20']))
     expect(results(blocks)).toHaveLength(1)
@@ -95,7 +95,7 @@ describe('what stays', () => {
     expect(kept).toBeLessThan(20_000 / 1_500)
   })
 
-  test('cline: the newest prompt too, however far back', async () => {
+  test('cline: also the newest prompt, however far back it is', async () => {
     const prompt = 'Do all of it.'
     const script = rounds(LONG, LINES).filter((turn) => !('user' in turn))
     const session = inventSession([{ user: prompt }, ...script, { say: 'The end.' }])
@@ -103,7 +103,7 @@ describe('what stays', () => {
     expect(texts((await run('pi', session, 'first')).blocks)).not.toContain(prompt)
   })
 
-  test('langchain: twenty messages, rounds whole', async () => {
+  test('langchain: twenty messages, in complete rounds', async () => {
     expect(results((await run('langchain', longSession(), 'first')).blocks)).toHaveLength(10)
   })
 
@@ -112,7 +112,7 @@ describe('what stays', () => {
     expect(shown.filter((text) => text !== '[cleared]')).toHaveLength(3)
   })
 
-  test('qwen-code and classic: the files that were read last, where each is small', async () => {
+  test('qwen-code and classic: the files that were read last, if each is small', async () => {
     const large = LONG / 2
     const small = inventSession([...rounds(large, LINES), ...rounds(45, 40, large), { say: 'The end.' }])
     for (const name of ['qwen-code', 'classic'])
@@ -122,7 +122,7 @@ describe('what stays', () => {
 
 describe('without a model', () => {
   test.each(['qwen-code', 'classic'])(
-    '%s: after an hour all but the five newest results are cleared',
+    '%s: after an hour all results except the five newest are cleared',
     async (name) => {
       const session = paused(inventSession([...rounds(20, 60), { say: 'The end.' }]), 15)
       const { steps, blocks } = await run(name, session, 'first')
@@ -132,7 +132,7 @@ describe('without a model', () => {
     },
   )
 
-  test('gemini-cli: results behind the newest 50,000 tokens are masked when they come to 30,000', async () => {
+  test('gemini-cli: results before the newest 50,000 tokens are masked once they add up to 30,000', async () => {
     const hello = { say: 'Hello.', usage: { input_tokens: 3_000, output_tokens: 3 } }
     const script = [{ user: 'hello' }, hello, ...rounds(60, 80), { say: 'The end.' }]
     const { blocks } = await run('gemini-cli', inventSession(script), 'first')
@@ -141,7 +141,7 @@ describe('without a model', () => {
     expect(shown.at(-1)).not.toContain('[Masked')
   })
 
-  test('cline: readings that were repeated are rewritten when 64 KB of them have gathered', async () => {
+  test('cline: repeated reads are rewritten once 64 KB of them have accumulated', async () => {
     const again = Array.from({ length: 40 }, () => rounds(1, 80)).flat()
     const { blocks, steps } = await run('cline', inventSession([...again, { say: 'The end.' }]), 'first')
     const shown = results(blocks)
@@ -151,7 +151,7 @@ describe('without a model', () => {
   })
 })
 
-test('a summary that reads the cache is cheaper than one of its own, and a checked one more expensive', async () => {
+test('a summary that reads the cache is cheaper than one that does not, and a checked one is more expensive', async () => {
   const dollars = async (name: string): Promise<number> => (await run(name, longSession(), 'first')).dollars
   expect(await dollars('classic')).toBeGreaterThan(0)
   expect(await dollars('classic')).toBeLessThan(await dollars('codex'))
