@@ -38,7 +38,7 @@ function meanOf(boundaries: readonly JudgedBoundary[], maker: SummaryMaker, colu
 describe.skipIf(!hasRecorded)(`summaries of recorded compactions${recordedNote}`, async () => {
   const boundaries = hasRecorded ? await judgeAll() : []
 
-  test('ours have at most the characters of the recorded ones', () => {
+  test('ours have at most as many characters as the recorded ones', () => {
     for (const { summaries } of boundaries) {
       const chars = (maker: SummaryMaker): number => summaries.find((one) => one.maker === maker)?.chars ?? 0
       expect(chars('fold')).toBeLessThanOrEqual(chars('recorded'))
@@ -53,7 +53,7 @@ describe.skipIf(!hasRecorded)(`summaries of recorded compactions${recordedNote}`
   })
 
   test.each(PROVEN)(
-    '%s: after repair at least as much as the recorded ones, in each compaction',
+    '%s: after repair at least as much as in the recorded ones, in each compaction',
     (column) => {
       for (const { session, number, summaries } of boundaries) {
         const share = (maker: SummaryMaker): number => {
