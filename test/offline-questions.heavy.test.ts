@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 describe('questions to the offline model', () => {
-  test('are answered with a place, and one in four of a sample with the right one', async () => {
+  test('are answered with a location, and one in four of a sample with the right one', async () => {
     const answers = await Promise.all(ASKED.map(askSome))
     const all = answers.flat()
     expect(all.filter(({ answer }) => !/^[\w@./-]+\.\w+:\d+/.test(answer))).toEqual([])

@@ -22,7 +22,7 @@ const WORLDS = hasSandbox ? (['off', 'auto'] as const) : (['off'] as const)
 const isSoak = cases(0, 1).numRuns === 1
 
 describe('the lines', () => {
-  test('are as many as the page on security says, and the repositories too', () => {
+  test('are as many as docs/security.md says, and so are the repositories', () => {
     const counts = [knownLines(), madeLines(), EVIL_REPOSITORIES].map(({ length }) =>
       length.toLocaleString('en'),
     )
@@ -142,8 +142,8 @@ describe.runIf(hasStrace)('(S3) lines that are proven, as the kernel sees them',
   })
 })
 
-describe('the eye', () => {
-  test('sees what escapes when lines run as they are', async () => {
+describe('the watcher', () => {
+  test('sees what escapes when lines run unchanged', async () => {
     const stage = await createStage('off')
     const seen: string[] = []
     for (const line of isSoak ? controlLines() : everyNth(controlLines(), 7)) {
@@ -156,7 +156,7 @@ describe('the eye', () => {
   })
 })
 
-describe('repositories that run programs, or show what lies outside', () => {
+describe('repositories that run programs or show what is outside', () => {
   let bench: Workbench
   afterEach(() => bench.dispose())
   const build = async (
@@ -213,7 +213,7 @@ describe('repositories that run programs, or show what lies outside', () => {
     })
   })
 
-  test.runIf(isSoak)('they are no inventions: called without care, git runs them', async () => {
+  test.runIf(isSoak)('they are real: plain git runs their programs', async () => {
     const live: string[] = []
     for (const repository of EVIL_REPOSITORIES) {
       const mark = await build(repository, 'off')
