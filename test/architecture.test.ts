@@ -271,12 +271,12 @@ const EXCEPTIONS: readonly {
 ]
 
 const RULES = {
-  direction: 'a part imports only what stands below it',
+  direction: 'a part imports only what is below it',
   layer: 'a layer never imports another layer',
   plan: 'a plan decides without ports',
   index:
-    'an index is for callers outside: it lists its own folder and rooms below it, and nobody inside imports it',
-  outside: 'the library imports no package; Node is for node/ alone',
+    'an index is for callers outside: it lists its own folder and subfolders, and nothing inside imports it',
+  outside: 'the library imports no package; only node/ imports Node',
   computed: 'a dynamic import names its file, so that this test can follow it',
   cli: 'the CLI reaches the library through its public paths',
   faces: 'faces of a conversation never import each other, and what is below them imports none',
@@ -285,10 +285,10 @@ const RULES = {
   pure: 'the core has no clock, no randomness, no environment, no timers',
   append: 'one function appends to transcripts; the loop, the conversation and the context call it',
   process: 'processes are started in one place, with an environment that holds no key',
-  reading: 'files are read in one place, which opens plain files alone and never waits for a pipe',
+  reading: 'files are read in one place, which opens only plain files and never waits for a pipe',
   environment: 'only the main file of the CLI reads the environment and the arguments',
   fullness:
-    'situation/is-full.ts says when a window is full: all others ask it, and none reads the threshold',
+    'only situation/is-full.ts reads the threshold and says when a window is full: all other files ask it',
   'folder size': `a folder has at most ${FOLDER_FILES_MAX} source files, the engine ${ENGINE_FILES_MAX}`,
   'file size': `a file has at most ${FILE_LINES_MAX} lines`,
   'function size': `a function has at most ${FUNCTION_LINES_MAX} lines`,
@@ -575,7 +575,7 @@ describe('the rules catch violations', () => {
     ['tui/talk.ts', '../print/output.ts', 'faces'],
     ['run/prepare-run.ts', '../tui/talk.ts', 'faces'],
     ['commands/agent.ts', '../tui/talk.ts', undefined],
-  ])('a face stays by itself: %s with %s', (name, target, rule) => {
+  ])('a face imports no other face: %s with %s', (name, target, rule) => {
     const path = `${CLI}/${name}`
     const source = describeSource(path, parseSource(path, `import { x } from '${target}'`))
     expect(violationsOf([source]).map((violation) => violation.rule)).toEqual(rule ? [rule] : [])

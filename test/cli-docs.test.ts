@@ -25,7 +25,7 @@ describe('docs/cli.md', () => {
   })
 
   test.each(ALL.map((command) => [command.name, command] as const))(
-    'the help of %s describes every flag, and shows a call',
+    'the help of %s describes every flag, and shows an example',
     (_, { name, options }) => {
       const { flags = {}, examples = [] } = COMMAND_TEXTS[name] ?? {}
       expect(Object.keys(flags).toSorted()).toEqual(Object.keys(options).toSorted())

@@ -66,7 +66,7 @@ describe('plain words are used', () => {
 })
 
 describe('the words to avoid', () => {
-  test('are those of the glossary: each pattern finds one of them', () => {
+  test('are those of the glossary: each pattern matches one of them', () => {
     expect(AVOIDED.length).toBeGreaterThan(60)
     const unknown = PATTERNS.filter(({ avoid }) => !glossary.avoided.some(({ word }) => avoid.test(word)))
     expect(unknown).toEqual([])

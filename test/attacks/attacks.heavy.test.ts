@@ -58,9 +58,9 @@ describe.each(WORLDS)('(S3) lines, with the sandbox %s', (policy) => {
 })
 
 describe.each(isSoak ? WORLDS : (['off'] as const))(
-  '(S3) lines of which a rule allows a part, with the sandbox %s',
+  '(S3) lines that a rule allows in part, with the sandbox %s',
   (policy) => {
-    test('run nothing, write nothing and read nothing outside by the other part', async () => {
+    test('run nothing, write nothing and read nothing outside through the other part', async () => {
       const stage = await createStage(policy, ['Bash(make nothing)'])
       const all = [...knownLines(), ...madeLines()]
       // Names in patterns that are options, and lists of files, are the very reason why the other part is written anew.

@@ -75,7 +75,7 @@ const HAS_PROC = existsSync('/proc/self/cmdline')
 
 describe('a dreaming process', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    '(D1) ended by %s leaves nothing changed, no lock and no process; the next start says so, once',
+    '(D1) stopped by %s changes nothing and leaves no lock and no process; the next start says so once',
     async (signal) => {
       const bench = await dreamer()
       // It only reads, so it runs with and without a sandbox; nobody writes into it, so it does not end.
@@ -110,7 +110,7 @@ describe('a dreaming process', () => {
     expect(await bench.bytes()).toEqual(bench.before)
   })
 
-  test('runs on after the run that started it has ended, and the next start says once what it changed', async () => {
+  test('outlives the run that started it, and the next start says once what it changed', async () => {
     const bench = await dreamer({ dream: { detached: true, sessions: 1 } })
     await storeSession(bench.project, 's-1', [{ id: 'm1', text: 'Hello' }], NOW)
     bench.simulator.addSteps([

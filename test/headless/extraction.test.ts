@@ -269,7 +269,7 @@ describe('what a page tells the model to remember', () => {
     },
   )
 
-  test('a key in a message of the user is refused, and the user is told', async () => {
+  test("a key in a user's message is refused, and the user is told", async () => {
     const bench = await createCommandBench()
     const key = `ghp_${'a1B2'.repeat(9)}`
     bench.simulator.addSteps([extracts(write(bench, 'key', `The deploy key is ${key}`)), DONE])

@@ -182,7 +182,7 @@ test('terminal escapes in what the model, tools, files and settings say never re
   expect(toolResults(bench)[0]).toContain(ESCAPES)
 })
 
-test('a transcript whose model and names are escapes is described without them', async () => {
+test('a transcript with escapes as model and names is described without them', async () => {
   const bench = await createBench({ script: [{ content: [text('Yes.')] }] })
   await bench.run(['-p', 'hello'])
   const [path = ''] = await transcriptsOf(bench)

@@ -80,13 +80,13 @@ test('a learned limit is valid for a day', async () => {
 })
 
 test.each([
-  ['of an older version, kept permanently', 4_097, /^$/],
+  ['from an older version, stored permanently', 4_097, /^$/],
   [
     'too small for system and tools',
     { tokens: 4_097, at: Date.now(), said: WRONG },
     /^palimpsest: the provider once said that claude-opus-5-5 accepts 4,097 tokens here, .* that limit is ignored\. .*\nThe provider answered a request of [\d,]+ tokens, so the window of claude-opus-5-5 is not 4,097, as it said before\. Palimpsest no longer uses that limit\.\n$/,
   ],
-])('a kept limit %s stops no session', async (_what, kept, told) => {
+])('a stored limit %s stops no session', async (_what, kept, told) => {
   const bench = await createHostileBench()
   await keep(bench, kept)
   const ran = await bench.run(['-p', 'hello'])

@@ -121,7 +121,7 @@ describe('a conversation', () => {
     expect((await readdir(theirs)).toSorted()).toEqual(['MEMORY.md', 'feedback_tests.md'])
   })
 
-  test('of another project sees nothing of it', async () => {
+  test('in another project sees none of it', async () => {
     const bench = await createCommandBench({ script: [DONE] })
     await bench.run(['memory', 'add', 'We deploy on Tuesdays'])
     await bench.run(['-p', 'Hello.', '--cwd', bench.home])

@@ -114,7 +114,7 @@ test.each([
   expect(err.split('\n')).toHaveLength(3 - written.length + 1)
 })
 
-test('--debug writes every decision as JSON to stderr, and nothing of the conversation', async () => {
+test('--debug writes every decision as JSON to stderr, without any text of the conversation', async () => {
   const bench = await createBench({
     script: [{ content: [text('Hello to you.')] }],
     faults: [{ fault: { type: 'status', status: 500 } }],

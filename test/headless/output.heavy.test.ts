@@ -126,7 +126,7 @@ test('text: only the answer on stdout; a denied call is a line on stderr that na
   ])
 })
 
-test('an answer in parts, because of the output limit or a pause, is printed whole', async () => {
+test('an answer split by the output limit or a pause is printed in full', async () => {
   const bench = await createBench({
     script: [
       { content: [text('one ')], stop_reason: 'max_tokens' },

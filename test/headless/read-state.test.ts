@@ -63,7 +63,7 @@ describe('a file that left the view', () => {
     expect(await say(bench, 'then', '--continue')).toMatch(/^Replaced 1 occurrence/)
   })
 
-  test('and was read again by the compaction itself can be changed', async () => {
+  test('and that the compaction itself read again can be changed', async () => {
     const bench = await benchWith([[...others(), read('a.ts')], [EDIT]])
     await say(bench, 'first')
     expect((await bench.run(['compact'], MODEL)).exit).toBe(0)

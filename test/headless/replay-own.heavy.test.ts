@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { claudeCodeSession } from '../kit/claude-code-session.ts'
 import { createBench, jsonObject, put } from '../kit/headless.ts'
 
-test('a session of our own is found and replayed', async () => {
+test('one of our own sessions is found and replayed', async () => {
   const bench = await createBench({ script: [{ content: [{ type: 'text', text: 'Good day.' }] }] })
   expect((await bench.run(['-p', 'Say something.'])).exit).toBe(0)
   // Its threads are ready sooner when they come from the bundle.

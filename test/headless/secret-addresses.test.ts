@@ -43,7 +43,7 @@ const COMMANDS = [
   ['sessions', '--json'],
 ]
 
-test('a token in the base URL is nowhere in what commands print and keep', async () => {
+test('no command prints or stores a token from the base URL', async () => {
   const bench = await open()
   const env = { PALIMPSEST_BASE_URL: withSecret(bench.url), ANTHROPIC_API_KEY: 'sk-key' }
   const printed: string[] = []

@@ -93,7 +93,7 @@ const STORES: readonly (readonly [string, () => Promise<AgentStore>])[] = [
   ],
 ]
 
-describe.each(STORES)('an agent whose conversations are kept %s', (_name, open) => {
+describe.each(STORES)('an agent whose conversations are stored %s', (_name, open) => {
   test('calls tools, answers, and reads from the cache what the previous request sent', async () => {
     const script = [callStock, say('There are 42 bolts.'), say('You are welcome.')]
     const { agent, simulator } = make(script, { store: await open() })

@@ -112,7 +112,7 @@ describe('a managed model of the AI SDK', () => {
     expect(readsAllOfItsPredecessor(simulator.requests())).toEqual({ edits: 0, misses: [] })
   })
 
-  test('recovers from a refusal because of size', async () => {
+  test('recovers if a request is refused because of its size', async () => {
     const steps = Array.from({ length: 20 }, (_, i) => say(`Answer ${i}. ${'It is so. '.repeat(200)}`))
     const { simulator, model } = bench(steps, 14_000)
     const managed = wrapLanguageModel({ model, middleware: palimpsest() })

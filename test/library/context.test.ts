@@ -233,7 +233,7 @@ describe('breakpoints of the owner', () => {
 describe.each([
   ['in memory', memoryStore],
   ['in files', undefined],
-])('a context that is kept %s', (_, make) => {
+])('a context that is stored %s', (_, make) => {
   async function storeFor(): Promise<AgentStore> {
     if (make) return make()
     const folder = await mkdtemp(join(tmpdir(), 'context-'))

@@ -116,7 +116,7 @@ test(
   RUNS.numRuns * 10_000,
 )
 
-test('one message that is larger than the window is refused before it is sent, with what to do', async () => {
+test('a message that is larger than the window is refused before it is sent, with what to do', async () => {
   const context = createContext({ model: MODEL, window: WINDOW })
   onTestFinished(async () => await context.close())
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: longText('All', 2) }]

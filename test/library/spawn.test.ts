@@ -90,7 +90,7 @@ const STORES: readonly (readonly [string, () => Promise<AgentStore>])[] = [
   ],
 ]
 
-describe.each(STORES)('forks of an agent whose conversations are kept %s', (_name, open) => {
+describe.each(STORES)('forks of an agent whose conversations are stored %s', (_name, open) => {
   test('send exactly the bytes that the agent would send, and read all of them from the cache', async () => {
     const script = [calls(['stock']), say('42 bolts.'), say('In the fork.', forked), say('In the first.')]
     const { agent, simulator } = make(script, { store: await open() })
@@ -187,7 +187,7 @@ describe.each(STORES)('forks of an agent whose conversations are kept %s', (_nam
 
 const TYPES = { clerk: { prompt: 'You are a clerk.', tools: ['stock', 'safe'] } }
 
-describe.each(STORES)('agents of a type, kept %s', (_name, open) => {
+describe.each(STORES)('agents of a type, stored %s', (_name, open) => {
   test('do a task with fewer tools and report it, with the cost; the bill is in the total', async () => {
     const script = [say('Hello.'), calls(['stock'], clerk), say('There are 42.', clerk)]
     const store = await open()

@@ -131,7 +131,7 @@ describe.each(SDKS)('a client of the SDK, version %s', (_version, Client, unthre
     expect(JSON.stringify(messages)).not.toContain('cache_control')
   })
 
-  test('recovers from a refusal because of size, and learns from it', async () => {
+  test('recovers if a request is refused because of its size, and learns from it', async () => {
     const script = Array.from({ length: 20 }, (_, i) => say(`Answer ${i}. ${'It is so. '.repeat(200)}`))
     const { simulator, options } = bench(script, 14_000)
     const client = withPalimpsest(new Client(options))

@@ -94,7 +94,7 @@ describe.skipIf(!hasRecorded)(`the ledger on recorded sessions${recordedNote}`, 
     expect(wrong).toBeGreaterThanOrEqual(expired - KEPT_ALIVE_MAX)
   })
 
-  test('docs/recorded-cache.md says of each session what the script writes', () => {
+  test('docs/recorded-cache.md has the line that the script writes for each session', () => {
     const lines = readFileSync(REPORT_PATH, 'utf8').split('\n')
     for (const session of sessions) {
       expect(lines).toContain(sessionRow(session))

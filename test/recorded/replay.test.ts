@@ -70,7 +70,7 @@ describe.skipIf(!hasBothSets)(`the replay on recorded sessions${bothSetsNote}`, 
       }
   })
 
-  test('lines quoted one by one are good at being quoted alone', () => {
+  test('lines quoted one by one score well only for quotations', () => {
     for (const report of reports)
       for (const { name } of managed()) {
         const [crumbs, oracle] = [rowOf(report, 'crumbs', name), rowOf(report, 'oracle', name)]

@@ -169,7 +169,7 @@ describe('answers', () => {
     ['length', 'max_tokens'],
     ['content_filter', 'refusal'],
     ['stop', 'end_turn'],
-  ])('an answer that ended by %s ends by %s', async (finish, reason) => {
+  ])('an answer that ended with %s ends with %s', async (finish, reason) => {
     const server = await openChatServer([{ text: 'So', finish }])
     expect((await ask(server.url, {})).response.stop_reason).toBe(reason)
   })

@@ -58,7 +58,7 @@ describe('without a terminal', () => {
     expect(bench.simulator.requests()).toEqual([])
   })
 
-  test('what is piped in without -p is a prompt', async () => {
+  test('piped input without -p is a prompt', async () => {
     const bench = await createBench({ script: [{ content: [{ type: 'text', text: 'Heard.' }] }] })
     const ran = await bench.run([], { stdin: 'Do you hear me?' })
     expect(ran).toMatchObject({ exit: 0, out: 'Heard.\n' })

@@ -171,7 +171,7 @@ describe.each([
     await expect(masked(await terminal.until(/plan: reads only/))).toMatchFileSnapshot(file('mode-plan'))
   })
 
-  test('the question of trust lists what the folder would change, hooks included', async () => {
+  test('the question about trust lists what the folder would change, including hooks', async () => {
     const { bench, open, masked, file } = await setStage(size, [])
     await put(
       join(bench.folder, '.palimpsest', 'settings.json'),

@@ -47,7 +47,7 @@ describe('the table', () => {
 })
 
 test.each(ROWS.filter(({ isCheap }) => isSoak || isCheap))(
-  '$flag acts as the table says, for what it says',
+  '$flag acts as often and costs as much as the table says',
   async (row) => {
     const { builtIn } = FLAGS[row.flag]
     // With what is built in where that is on, or a number; what is off is switched on.
