@@ -29,7 +29,7 @@ const EXAMPLES = WAYS.flatMap((way) => PLAYED.map((window) => [way, window] as c
 afterAll(forgetUsed)
 
 describe.each(EXAMPLES)('%s in a window of %s', (way: Way, windowName: WindowName) => {
-  test('is as its page shows it: smaller, nothing said twice, every gap marked, every way back leads there', async () => {
+  test('matches its page: it is smaller, repeats nothing, marks every gap, and every way back works', async () => {
     const example = await playExample(way, windowName)
     await expect(pageOf(way, windowName, example)).toMatchFileSnapshot(
       join(ROOT, 'docs/after-compaction', `${way}-${windowName}.md`),

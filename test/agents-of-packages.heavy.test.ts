@@ -44,7 +44,7 @@ async function unpacked(given: (typeof PACKAGES)[number], folder: string): Promi
 
 const hasHead = (text: string): boolean => /^---[ \t]*\r?\n/.test(text)
 
-test.for(PACKAGES)('the agent files of $spec load as they are', async (given, { skip }) => {
+test.for(PACKAGES)('the agent files of $spec load unchanged', async (given, { skip }) => {
   const root = await mkdtemp(join(tmpdir(), 'palimpsest-packages-'))
   onTestFinished(async () => await removeFolder(root))
   const { spec, agents } = given

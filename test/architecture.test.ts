@@ -271,12 +271,12 @@ const EXCEPTIONS: readonly {
 ]
 
 const RULES = {
-  direction: 'a part imports only what stands below it',
+  direction: 'a part imports only what is below it',
   layer: 'a layer never imports another layer',
   plan: 'a plan decides without ports',
   index:
-    'an index is for callers outside: it lists its own folder and rooms below it, and nobody inside imports it',
-  outside: 'the library imports no package; Node is for node/ alone',
+    'an index is for callers outside: it lists its own folder and subfolders, and nothing inside imports it',
+  outside: 'the library imports no package; only node/ imports Node',
   computed: 'a dynamic import names its file, so that this test can follow it',
   cli: 'the CLI reaches the library through its public paths',
   faces: 'faces of a conversation never import each other, and what is below them imports none',
@@ -285,10 +285,10 @@ const RULES = {
   pure: 'the core has no clock, no randomness, no environment, no timers',
   append: 'one function appends to transcripts; the loop, the conversation and the context call it',
   process: 'processes are started in one place, with an environment that holds no key',
-  reading: 'files are read in one place, which opens plain files alone and never waits for a pipe',
+  reading: 'files are read in one place, which opens only plain files and never waits for a pipe',
   environment: 'only the main file of the CLI reads the environment and the arguments',
   fullness:
-    'situation/is-full.ts says when a window is full: all others ask it, and none reads the threshold',
+    'only situation/is-full.ts reads the threshold and says when a window is full: all other files ask it',
   'folder size': `a folder has at most ${FOLDER_FILES_MAX} source files, the engine ${ENGINE_FILES_MAX}`,
   'file size': `a file has at most ${FILE_LINES_MAX} lines`,
   'function size': `a function has at most ${FUNCTION_LINES_MAX} lines`,
@@ -305,7 +305,7 @@ describe('the architecture', () => {
     expect(broken.map(({ where, what }) => `${where}: ${what}`)).toEqual([])
   })
 
-  test('an exception that is no longer needed goes', () => {
+  test('an exception that is no longer needed is removed', () => {
     const needless = EXCEPTIONS.filter(
       (exception) => !violations.some((violation) => matches(exception, violation)),
     )
@@ -337,7 +337,7 @@ describe('the architecture', () => {
     expect(required).toEqual([])
   })
 
-  test('the files that the rules are about were found', () => {
+  test('every file that the rules name exists', () => {
     const library = sources.filter((source) => inside(source.path) !== undefined)
     expect(library.length).toBeGreaterThan(20)
   })
@@ -368,12 +368,12 @@ describe('what may only shrink', () => {
   })
 
   test.each([
-    ['an object inside of an interface', `export interface A { b: { ${fields(17)} } }`, ['A']],
-    ['a part of an alias', `interface A { a: 1 }; type B = A & { ${fields(17)} }`, ['B']],
+    ['an object inside an interface', `export interface A { b: { ${fields(17)} } }`, ['A']],
+    ['part of an alias', `interface A { a: 1 }; type B = A & { ${fields(17)} }`, ['B']],
     ['a parameter', `function f(x: { ${fields(17)} }) {}`, ['f']],
     ['no declaration', `const x: { ${fields(17)} } = y`, ['a type without a name']],
     ['fewer fields', `interface A { ${fields(16)} }`, []],
-  ])('a large type is named by where it stands: %s', (_what, text, names) => {
+  ])('a large type is named by its place: %s', (_what, text, names) => {
     const path = `${LIBRARY}/a.ts`
     const found = largeTypesOf(describeSource(path, parseSource(path, text)))
     expect(found).toEqual(names.map((name) => [`${path}#${name}`, 17]))
@@ -384,7 +384,7 @@ describe('what may only shrink', () => {
   }
 })
 
-describe('the rules bite', () => {
+describe('the rules catch violations', () => {
   const lines = (count: number): string => 'const x = 1\n'.repeat(count)
 
   test.each([
@@ -563,7 +563,7 @@ describe('the rules bite', () => {
     expect(brokenIn([[path, text]])).toEqual([])
   })
 
-  test('the CLI may not reach into the library', () => {
+  test('the CLI may not import internals of the library', () => {
     const path = `${CLI}/commands/sim.ts`
     const text = "import { x } from '../../../palimpsest/src/wire/a.ts'"
     expect(violationsOf([describeSource(path, parseSource(path, text))]).map(({ rule }) => rule)).toEqual([
@@ -575,13 +575,13 @@ describe('the rules bite', () => {
     ['tui/talk.ts', '../print/output.ts', 'faces'],
     ['run/prepare-run.ts', '../tui/talk.ts', 'faces'],
     ['commands/agent.ts', '../tui/talk.ts', undefined],
-  ])('a face stays by itself: %s with %s', (name, target, rule) => {
+  ])('a face imports no other face: %s with %s', (name, target, rule) => {
     const path = `${CLI}/${name}`
     const source = describeSource(path, parseSource(path, `import { x } from '${target}'`))
     expect(violationsOf([source]).map((violation) => violation.rule)).toEqual(rule ? [rule] : [])
   })
 
-  test('the measure and the digest may not meet', () => {
+  test('the measure and the digest may not import each other', () => {
     const broken = brokenIn([
       ['lab/replay/measure.ts', "import { x } from './words.ts'"],
       ['lab/replay/words.ts', "import { x } from '../../engine/identifiers.ts'"],
@@ -597,7 +597,7 @@ describe('a folder', () => {
   const files = (folder: string, count: number) =>
     Array.from({ length: count }, (_, i): [string, string] => [`${folder}/file-${i}.ts`, ''])
 
-  test('has rooms before it has too many files', () => {
+  test('has subfolders before it has too many files', () => {
     expect(brokenIn(files('wire', FOLDER_FILES_MAX))).toEqual([])
     expect(brokenIn(files('wire', FOLDER_FILES_MAX + 1))).toEqual([`folder size: ${LIBRARY}/wire`])
     expect(
@@ -605,7 +605,7 @@ describe('a folder', () => {
     ).toEqual([])
   })
 
-  test('called engine is small, whatever its rooms', () => {
+  test('called engine is small, however many subfolders it has', () => {
     expect(brokenIn([...files('engine', ENGINE_FILES_MAX - 1), ...files('engine/room', 1)])).toEqual([])
     expect(brokenIn([...files('engine', ENGINE_FILES_MAX - 1), ...files('engine/room', 2)])).toEqual([
       `folder size: ${LIBRARY}/engine`,

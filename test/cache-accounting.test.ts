@@ -23,7 +23,7 @@ test('the page has worked examples', () => {
   expect(examples.length).toBeGreaterThanOrEqual(9)
 })
 
-test.each(examples)('(L1) the tables of the page are what the ledger charges: $title', ({ rows }) => {
+test.each(examples)('(L1) the ledger charges what the tables of the page show: $title', ({ rows }) => {
   const cache = createCache()
   const waiting: { readonly beganAt: number; readonly charge: CacheCharge }[] = []
   const charged = rows.map(([at = '', began = '', prompt = '', breakpoints = '']) => {

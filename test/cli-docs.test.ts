@@ -25,7 +25,7 @@ describe('docs/cli.md', () => {
   })
 
   test.each(ALL.map((command) => [command.name, command] as const))(
-    'the help of %s describes every flag, and shows a call',
+    'the help of %s describes every flag, and shows an example',
     (_, { name, options }) => {
       const { flags = {}, examples = [] } = COMMAND_TEXTS[name] ?? {}
       expect(Object.keys(flags).toSorted()).toEqual(Object.keys(options).toSorted())
@@ -40,7 +40,7 @@ describe('docs/cli.md', () => {
   })
 
   test.each(ALL.map((command) => [command.name, command] as const))(
-    'tells of every flag of %s',
+    'describes every flag of %s',
     (_, command) => {
       const body = DOCS.slice(0, DOCS.indexOf('## Help texts'))
       const silent = Object.keys(command.options).filter(
@@ -50,7 +50,7 @@ describe('docs/cli.md', () => {
     },
   )
 
-  test('tells of every command that is typed in the interactive agent', () => {
+  test('describes every command of the interactive agent', () => {
     expect(TYPED.map(({ name }) => name).filter((name) => !DOCS.includes(`/${name}`))).toEqual([])
   })
 })

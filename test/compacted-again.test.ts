@@ -137,24 +137,24 @@ describe.each(Object.entries(summarisers))('after twelve compactions by %s', (_,
     for (let i = REVOKED; i < PROHIBITIONS; i++) expect(text).toContain(rule(i))
   })
 
-  test('no revoked one and no paste is said to be in force', () => {
+  test('nothing that was revoked or pasted is listed as in force', () => {
     const inForce = /Standing instructions[^]*?(?:\n\n|$)/.exec(text)?.[0] ?? ''
     for (let i = 0; i < REVOKED; i++) expect(inForce).not.toContain(rule(i))
     expect(inForce).not.toMatch(/never call|do not edit|Friday/)
   })
 
-  test('the names of all changed files are in view, and of the newest forty the last operation', () => {
+  test('the names of all changed files are in view, with the last operation on each of the newest forty', () => {
     for (const [i] of files.entries()) expect(text).toMatch(new RegExp(`\\bmodule-${i}\\.ts`))
     const verbs = ['(?:created|written)', 'edited', 'deleted']
     for (let i = FILES - 40; i < FILES; i++)
       expect(text).toMatch(new RegExp(`${verbs[i % 3]}[^\\n]*module-${i}\\.ts`))
   })
 
-  test('repairs stay within their room', () => {
+  test('repairs stay within their budget', () => {
     expect(repairs.length).toBeLessThanOrEqual(REPAIR_CHARS_MAX)
   })
 
-  test("(C3) the user's newest words are whole, and every message is there, cut with its id, or named", () => {
+  test("(C3) the user's newest words are complete, and every message is shown, shortened with its id, or named", () => {
     const flat = (one: string): string => one.replace(/\s+/g, ' ')
     const all = Array.from({ length: MESSAGES }, (_unused, i) => flat(userText(i)))
     for (const words of all.slice(-4)) expect(flat(text)).toContain(words)

@@ -51,7 +51,7 @@ describe('the docs', () => {
     expect(broken).toEqual([])
   })
 
-  test('for who changes the code name its files and folders by paths below `src`', () => {
+  test('for contributors name code files and folders by paths below `src`', () => {
     expect(guides.flatMap(({ path, text }) => lostPlaces(text).map((name) => `${path} → ${name}`))).toEqual(
       [],
     )
@@ -61,7 +61,7 @@ describe('the docs', () => {
     ).toEqual([])
   })
 
-  test('for who changes the code name what stands there, in the file that they say', () => {
+  test('for contributors name identifiers that exist in the file they give', () => {
     expect(guides.flatMap(({ path, text }) => lostNames(text).map((name) => `${path} → ${name}`))).toEqual([])
     expect(
       lostNames(
@@ -89,7 +89,7 @@ describe('the docs', () => {
     expect(text.split('\n').length).toBeLessThanOrEqual(AGENTS_LINES_MAX)
   })
 
-  test('hold a decision page for every dependency', () => {
+  test('have a decision page for every dependency', () => {
     const decisions = pages
       .filter(({ path }) => path.startsWith('docs/decisions/'))
       .map(({ text }) => text)

@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(begin))
 
-test.each(examples)('%s runs, and says what the README shows of it', (path) => {
+test.each(examples)('%s runs, and prints what the README shows', (path) => {
   const stdout = printed.get(path) ?? ''
   expect(stdout.length).toBeGreaterThan(0)
   const shown = readme.split(`$ node --conditions=x-source ${path}\n`)[1]?.split('```')[0]

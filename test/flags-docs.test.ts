@@ -15,7 +15,7 @@ describe('the list of flags', () => {
     expect(table).toBe(tableOf(flags))
   })
 
-  test('is true about what is built: a flag that is there is read by an engine, a layer, the loop or the command, one for later by nobody', () => {
+  test('is right about what is built: an engine, a layer, the loop or the command reads each flag that is there, and nothing reads one for later', () => {
     const read = flags.filter(([name]) => isRead(name)).map(([name]) => name)
     const built = flags.filter(([, { since }]) => since !== 'later').map(([name]) => name)
     expect(read).toEqual(built)

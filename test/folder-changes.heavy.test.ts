@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** On a busy machine what nobody waits for may come between: it adds calls to one run, and to the next one not. */
 const RUNS_MAX = 3
 
-test('who follows one question from its stream to the results of its tools changes the folder at most 60 times', async () => {
+test('answering one question, from the stream to the results of the tools, changes the folder at most 60 times', async () => {
   const counted: number[] = []
   while (counted.length < RUNS_MAX && !counted.some((changes) => changes <= 60)) counted.push(await count())
   expect(Math.min(...counted)).toBeLessThanOrEqual(60)

@@ -25,17 +25,17 @@ describe('the invariants', () => {
     expect(uncited).toEqual([])
   })
 
-  test('every one that a title cites stands on the page', () => {
+  test('every one that a title cites is on the page', () => {
     const known = new Set(invariants.map(({ id }) => id))
     expect(citations.filter(({ id }) => !known.has(id))).toEqual([])
   })
 
-  test('every one that an error names stands on the page', () => {
+  test('every one that an error names is on the page', () => {
     const known = new Set(invariants.map(({ id }) => id))
     expect(readErrors().filter(({ id }) => !known.has(id))).toEqual([])
   })
 
-  test('each id stands on the page once, and names a part that exists', () => {
+  test('each id is on the page once, and names a part that exists', () => {
     expect(new Set(invariants.map(({ id }) => id)).size).toBe(invariants.length)
     const parts = new Set(invariants.map(({ since }) => since).filter((since) => since !== 'later'))
     expect([...parts].filter((part) => !existsSync(join(ROOT, LIBRARY, part)))).toEqual([])

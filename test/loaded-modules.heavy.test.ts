@@ -19,7 +19,7 @@ registerHooks({ load(url, context, next) { appendFileSync(process.env.LOADED_LIS
 const HEAVY = /@anthropic-ai\/sdk|@ai-sdk\/|growthbook|offline\/(?!create-offline-model|index)|simulator\//
 
 describe('the built command', () => {
-  test('--version, --help, sessions and context load no client of a provider, no offline model and no simulator; what a turn loads is seen in the same way', async () => {
+  test('--version, --help, sessions and context load no client of a provider, no offline model and no simulator; the same check sees what a turn loads', async () => {
     const bench = await createBench({ script: [{ content: [text('hello')] }] })
     // It makes the session that the others look at.
     const loaded = await loadedBy(bench, ['-p', 'hello'])

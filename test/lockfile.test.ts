@@ -14,7 +14,7 @@ const { packages }: { packages: { [location: string]: Locked } } = JSON.parse(
   readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
 )
 
-test('every optional package has its lock entry, for all platforms; `npm run lock` adds those that are missing', () => {
+test('every optional package has its lock entry, for all platforms; `npm run lock` adds missing ones', () => {
   const missing = Object.entries(packages).flatMap(([location, { optionalDependencies }]) =>
     Object.keys(optionalDependencies ?? {}).filter(
       (name) => !(`${location}/node_modules/${name}` in packages) && !(`node_modules/${name}` in packages),

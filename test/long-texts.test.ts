@@ -18,20 +18,20 @@ const FAILED = { type: 'tool_result', tool_use_id: 't', content: 'exit code: 1' 
 
 test.each<[string, () => unknown, unknown]>([
   ['tags that are never closed', () => htmlToText(long('<b>'), new URL('https://a.example')), ''],
-  ['signs in a summary', () => findInvented(long('a$'), () => false), []],
+  ['dollar signs in a summary', () => findInvented(long('a$'), () => false), []],
   ['slashes in a summary', () => findInvented(`${long('a/')}/`, () => true), []],
   ['notes that do not end', () => readNotes(long('<notes> ')), undefined],
   ['spaces in notes', () => readNotes(`<notes>${long(' ')}`), undefined],
   ['notices that do not end', () => typedText(long('[Image: source:\n')).length > 0, true],
-  ['a command of open quotes', () => readResult(FAILED, `grep "${long('\\"')}`).failed, false],
-  ['a refusal of many beginnings', () => parseOverflow(long('Prompt contains 1 tokens ')), undefined],
+  ['a command with open quotes', () => readResult(FAILED, `grep "${long('\\"')}`).failed, false],
+  ['a refusal with many beginnings', () => parseOverflow(long('Prompt contains 1 tokens ')), undefined],
   [
     'a line of paths that a command printed',
     () => sandboxNote({ output: long('/a '), failed: true, folders: [] }),
     [],
   ],
   [
-    'a text that repeats, replaced in one',
+    'a repetitive text, replaced in another',
     () => replaceText(long('a'), `${'a'.repeat(2_000)}b`, '', true).ok,
     false,
   ],

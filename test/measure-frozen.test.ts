@@ -38,7 +38,7 @@ test.each([
   expect(measureHash(read)).not.toBe(measureHash())
 })
 
-test('every file of the replay is frozen or left out with a reason, and so is all that frozen files import', () => {
+test('every file of the replay is frozen or excluded with a reason, and so is everything that frozen files import', () => {
   const replay = globSync('lab/replay/**/*.ts', { cwd: join(ROOT, LIBRARY) })
   const imported = files.flatMap((name) => importsOf(name, readLibraryFile(name)))
   const known = new Set(files)
@@ -50,7 +50,7 @@ test('every file of the replay is frozen or left out with a reason, and so is al
 
 test.each([
   ['return x', 'return/*\n*/ x', 'a comment over two lines ends a statement'],
-  ['typeof x', 'typeofx', 'words that stand apart are two'],
+  ['typeof x', 'typeofx', 'separated words are two'],
   ['`a `', '`a`', 'space in a template'],
   ['`a \n b`', '`a\n b`', 'space at the end of a line of a template'],
   ["'a  b'", "'a b'", 'space in a string'],

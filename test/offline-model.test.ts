@@ -177,7 +177,7 @@ describe('the offline model in a tool loop', () => {
     expect(answers[0]?.response.stop_reason).toBe('tool_use')
   })
 
-  test('says so when nothing is found', async () => {
+  test('says so if nothing is found', async () => {
     const answers = await play('Where are zebras painted?', TOOLS, searchFolder)
     const last = answers.at(-1)
     expect(last && textOf(last)).toContain('Nothing in this folder matches. Searched for: zebras, painted.')
@@ -193,7 +193,7 @@ describe('the offline model in a tool loop', () => {
     expect(textOf(answer)).toContain('> The port is 4317. (user, message 1)')
   })
 
-  test('a question about the conversation is not put to the folder', async () => {
+  test('a question about the conversation is not searched for in the folder', async () => {
     const messages: WireMessage[] = [
       { role: 'user', content: 'The port is 4317.' },
       { role: 'assistant', content: 'Noted.' },
@@ -203,7 +203,7 @@ describe('the offline model in a tool loop', () => {
   })
 
   test.each(['hello', '?', 'thanks!', '什么是自动压缩'])(
-    'to %s it says what it is and how to ask',
+    'in answer to %s it says what it is and how to ask',
     async (said) => {
       const answer = await answerTo([{ role: 'user', content: said }], TOOLS)
       expect(usesOf(answer)).toEqual([])
@@ -211,7 +211,7 @@ describe('the offline model in a tool loop', () => {
     },
   )
 
-  test('a summary is written, not searched for, and holds no word about itself', async () => {
+  test('a summary is written, not searched for, and says nothing about itself', async () => {
     const messages: WireMessage[] = [
       { role: 'user', content: 'Never touch main.ts.' },
       { role: 'assistant', content: 'I will not.' },
@@ -240,7 +240,7 @@ describe('the offline model in a tool loop', () => {
     expect(answers.flatMap(usesOf).map(({ name }) => name)).not.toContain('Bash')
   })
 
-  test('a request that is none is refused as the API would', async () => {
+  test('an invalid request is refused as the API would refuse it', async () => {
     const request = { body: '{"model":1}', betas: [], model: OFFLINE_MODEL, source: 'main' as const }
     await expect(drain(createOfflineModel()(request, signal))).rejects.toMatchObject({
       failure: { kind: 'invalid-request' },
@@ -286,8 +286,8 @@ const anyResult = fc.record({
   is_error: fc.boolean(),
 })
 
-describe('whatever the tools say', () => {
-  test('the turn ends, with calls of offered tools only and inputs that their schemas take', async () => {
+describe('whatever the tools return', () => {
+  test('the turn ends, with calls only of offered tools and inputs that match their schemas', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyQuestion,

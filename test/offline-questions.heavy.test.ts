@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 describe('questions to the offline model', () => {
-  test('are answered with a place, and one in four of a sample with the right one', async () => {
+  test('are answered with a location, and one in four of a sample with the right one', async () => {
     const answers = await Promise.all(ASKED.map(askSome))
     const all = answers.flat()
     expect(all.filter(({ answer }) => !/^[\w@./-]+\.\w+:\d+/.test(answer))).toEqual([])
@@ -30,7 +30,7 @@ describe('questions to the offline model', () => {
     expect(all.filter(({ right }) => right).length).toBeGreaterThanOrEqual(all.length * RIGHT_SHARE_MIN)
   })
 
-  test('the thresholds of auto-compaction are found where they are computed', async () => {
+  test('a question about the thresholds of auto-compaction finds the code that computes them', async () => {
     const [own] = CODE_BASES
     if (!own) throw new Error('no code base')
     const { answer } = await (await askingIn(own)).ask('Where are the auto-compact thresholds computed?')

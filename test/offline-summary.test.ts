@@ -46,7 +46,7 @@ const SESSION = messagesOf([
   { user: 'Good. The release is frozen until Friday.' },
 ])
 
-test('a second summary takes over what the first one lists', () => {
+test('a second summary includes what the first one lists', () => {
   const first = continuationText({
     mode: 'automatic',
     summary: summarizeOffline(SESSION),
@@ -73,7 +73,7 @@ test('a second summary takes over what the first one lists', () => {
   expect(again.todos.map(({ text }) => text)).toEqual(['Write its tests', 'Document it'])
 })
 
-test('what a proof appended is taken over too', () => {
+test('what a proof appended is included too', () => {
   const facts = {
     ...NO_FACTS,
     words: [{ entry: 'a', text: 'Fix the\nlogin page' }],
@@ -95,7 +95,7 @@ test('what a proof appended is taken over too', () => {
 })
 
 test.each(['whole', 'from', 'up_to'] as const)(
-  'the prompt of a compaction (%s) is answered with a summary of the length it allows',
+  'the prompt of a compaction (%s) is answered with a summary no longer than it allows',
   (kind) => {
     const charsMax = 1_500
     const asked: WireMessage = {

@@ -76,7 +76,7 @@ afterAll(() => {
 })
 
 describe('the packed packages', () => {
-  test('hold what is built and nothing else', () => {
+  test('contain what is built and nothing else', () => {
     const strangers = packed.flatMap(({ name, files }) =>
       files
         .map(({ path }) => path)
@@ -92,13 +92,13 @@ describe('the packed packages', () => {
     expect(packed.map(({ name }) => name)).toEqual(PACKAGES)
   })
 
-  test.each(PACKAGES)('%s is well-formed, says publint', async (name) => {
+  test.each(PACKAGES)('publint finds %s well-formed', async (name) => {
     const pkgDir = join(folder, 'node_modules', name)
     const { messages, pkg } = await publint({ pkgDir, pack: false, strict: true })
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([])
   })
 
-  test('name for every public path of the library its source, its types and its program alike, and hold them', () => {
+  test('name source, types and program for every public path of the library, and contain them', () => {
     const { files } = packed.find(({ name }) => name === LIBRARY) ?? { files: [] }
     const there = new Set(files.map(({ path }) => `./${path}`))
     const odd = Object.entries(publicPaths()).filter(([, { types, default: script, ...others }]) => {
@@ -112,7 +112,7 @@ describe('the packed packages', () => {
 
   // Each path takes a second or more. In CI the compiler and Node say it themselves, at the end of this file.
   test.skipIf(!process.env['SOAK'])(
-    'say the same to the compiler and to Node, for modules, says attw',
+    'attw finds that they resolve the same for the compiler and Node, for modules',
     async () => {
       const { types, problems } = await checkTypes()
       expect(types).toEqual({ kind: 'included' })
@@ -141,7 +141,7 @@ describe('the packed packages', () => {
     expect(scripts.length).toBeGreaterThan(100)
   })
 
-  test('give the coding tools to an agent of the library', async () => {
+  test('provide the coding tools to an agent of the library', async () => {
     writeFileSync(
       join(folder, 'tools.mjs'),
       `import { codingTools } from 'palimpsest-cli/tools'
@@ -153,7 +153,7 @@ describe('the packed packages', () => {
     expect(stdout).toBe('Read,Write,Edit,Bash,TaskOutput,TaskStop,Grep,Glob,WebFetch,TodoWrite\n')
   })
 
-  test('give the command', async () => {
+  test('provide the command', async () => {
     const bin = (name: string): string => join(folder, 'node_modules/.bin', name)
     const version = packed.find(({ name }) => name === COMMAND)?.version
     expect((await run(bin('palimpsest'), ['--version'])).stdout).toBe(`${version}\n`)
@@ -165,7 +165,7 @@ describe('the packed packages', () => {
   })
 
   test.each(['20.20.2', '22.15.9', '23.11.0', ...(process.env['SOAK'] ? ['18.0.0'] : [])])(
-    'on Node %s say which one they need, in one sentence, whatever is asked',
+    'on Node %s say in one sentence which version they need, whatever the arguments',
     async (version) => {
       // The check reads the version and nothing else, so another Node can be made believe.
       const lie = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'${version}'})`
@@ -184,7 +184,7 @@ describe('the packed packages', () => {
 
   const older = olderNode()
   test.skipIf(older === undefined)(
-    'on the older Node of this machine say so, and not with a stack',
+    'on the older Node of this machine say so, without a stack trace',
     async () => {
       const { path = '', version = '' } = older ?? {}
       const command = join(folder, 'node_modules/palimpsest-cli/bin/palimpsest.cjs')
@@ -204,7 +204,7 @@ describe('the packed packages', () => {
     )
   })
 
-  test('run the lines of the README with both majors of the SDK, and they type-check', async () => {
+  test('run the lines of the README with both majors of the SDK, and the lines type-check', async () => {
     const places = SDKS.map(([version, sdk]) => userWith(version, sdk))
     const programs = places.flatMap((place) =>
       linesOfReadme().map((lines, i) => {
@@ -254,7 +254,7 @@ describe('the packed packages', () => {
     INSTALL_MS,
   )
 
-  test('give every public path of the library, at run time and to the compiler', async () => {
+  test('provide every public path of the library, at run time and to the compiler', async () => {
     const paths = Object.keys(publicPaths()).map((path) => path.replace(/^\./, 'palimpsest'))
     const lines = paths.map((path, i) => `import * as p${i} from '${path}'`)
     const names = paths.map((_, i) => `Object.keys(p${i}).length`)

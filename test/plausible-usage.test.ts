@@ -41,7 +41,7 @@ describe('an honest count is believed, whatever the text is', () => {
   })
 })
 
-test('a run of marks does not make everything believable', () => {
+test('a run of punctuation does not make everything believable', () => {
   const body = bodyOf(`${'The quick brown fox. '.repeat(2_000)}${'='.repeat(80)}`)
   expect(isPlausiblePrompt({ input_tokens: 190_000, output_tokens: 5 }, body, FACTS)).toBe(false)
 })

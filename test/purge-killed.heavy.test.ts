@@ -75,7 +75,7 @@ async function purgeFor(home: string, ms: number | undefined): Promise<number> {
 
 const UNFINISHED = /\.tmp|\.lock|\.purge-begun/
 
-it('killed at any moment, every file is as it was or without the text, and the next purge leaves it nowhere', async () => {
+it('after a kill at any moment, every file is unchanged or without the text, and the next purge leaves the text nowhere', async () => {
   const { home, folder } = await tempProject()
   await fill(folder, home)
   const before = await textsIn(home)

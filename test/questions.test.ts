@@ -46,14 +46,14 @@ describe.each(CODE_BASES)('the questions about $name', (codeBase) => {
     expect(questions.length).toBeGreaterThanOrEqual(QUESTIONS_MIN[codeBase.name])
   })
 
-  test('have ids of their own and are asked once', () => {
+  test('have their own ids, and each is asked once', () => {
     expect(new Set(questions.map(({ id }) => id)).size).toBe(questions.length)
     expect(new Set(questions.map(({ question }) => question)).size).toBe(questions.length)
     expect(questions.filter(({ id }) => !id.startsWith(`${codeBase.name}-`))).toEqual([])
     expect(questions.filter(({ question }) => !question.includes('?'))).toEqual([])
   })
 
-  test('have one to three keys, each on exactly one line of what is asked about', () => {
+  test('have one to three keys, each on exactly one line of the code base', () => {
     const unsound = questions.flatMap(({ id, keys }) => [
       ...(keys.length === 0 || keys.length > KEYS_MAX ? [`${id}: ${keys.length} keys`] : []),
       ...keys
@@ -69,7 +69,7 @@ describe.each(CODE_BASES)('the questions about $name', (codeBase) => {
     expect(unsound).toEqual([])
   })
 
-  test('have no key within reach of another', () => {
+  test('have no key close to another', () => {
     const idle = strict.flatMap(({ id, keys }) => {
       const places = keys.map((key) => ({ file: key.file, line: keyLines(codeBase, key)[0] ?? 0 }))
       const near = places.filter(({ file, line }) =>
@@ -82,11 +82,11 @@ describe.each(CODE_BASES)('the questions about $name', (codeBase) => {
     expect(idle).toEqual([])
   })
 
-  test('are plain for at least a quarter', () => {
+  test('are plain in at least a quarter of cases', () => {
     expect(plain.length / questions.length).toBeGreaterThanOrEqual(PLAIN_SHARE_MIN)
   })
 
-  test('give no name of the code away where they are plain', () => {
+  test('give away no name of the code if they are plain', () => {
     const names = exportedNames(codeBase)
     expect(names.size).toBeGreaterThan(100)
     expect(

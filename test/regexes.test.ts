@@ -84,14 +84,14 @@ const findSlowness = await loadChecker()
 const where = findSlowness ? '' : ' (skipped: npm ci brings the checker)'
 
 describe('regular expressions', () => {
-  test('that are made at run time are known', () => {
+  test('that are built at run time are known', () => {
     const making = sources
       .filter(({ text, program }) => text.includes('RegExp') && makesPatterns(program))
       .map(({ file }) => file)
     expect(making.toSorted()).toEqual([...Object.keys(NOT_CHECKED), ...MADE_AT_LOAD].toSorted())
   })
 
-  test.skipIf(!findSlowness)(`take linear time, or are put to short texts${where}`, () => {
+  test.skipIf(!findSlowness)(`take linear time, or are used only on short texts${where}`, () => {
     expect(literals.length).toBeGreaterThan(500)
     const slow = literals.filter((one) => (findSlowness?.(one) ?? []).length > 0)
     const known = new Set(SHORT_TEXTS.map(nameOf))
@@ -104,12 +104,12 @@ describe('regular expressions', () => {
     [String.raw`^gitdir:\s*(.+?)\s*$`, 'm'],
     [String.raw`[.:]+$`, ''],
     [String.raw`<notes>\s*([\s\S]*?)\s*<\/notes>`, ''],
-  ])(`that are slow are found out: %s${where}`, (source, flags) => {
+  ])(`that are slow are detected: %s${where}`, (source, flags) => {
     expect(findSlowness?.({ source, flags })).not.toEqual([])
   })
 })
 
-describe('regular expressions made when a file is loaded', () => {
+describe('regular expressions built when a file is loaded', () => {
   const Original = RegExp
   const made: Found[] = []
 
@@ -130,7 +130,7 @@ describe('regular expressions made when a file is loaded', () => {
     globalThis.RegExp = Original
   })
 
-  test.skipIf(!findSlowness)(`take linear time, or are put to short texts${where}`, () => {
+  test.skipIf(!findSlowness)(`take linear time, or are used only on short texts${where}`, () => {
     expect(new Set(made.map(({ file }) => file))).toEqual(new Set(MADE_AT_LOAD))
     const slow = made.filter((one) => (findSlowness?.(one) ?? []).length > 0)
     expect(slow.map(nameOf)).toEqual([])

@@ -13,24 +13,24 @@ const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const figures = readFileSync(join(ROOT, 'bench/replay/FIGURES.md'), 'utf8')
 
 describe('the figures of the replay', () => {
-  test('README shows the summary that FIGURES.md has, word for word', () => {
+  test('README shows the summary of FIGURES.md, word for word', () => {
     const summary = findSummary(figures)
     expect(summary).toContain('| **palimpsest** |')
     expect(findSummary(readme)).toBe(summary)
   })
 
-  test('are of the measure as it is', () => {
+  test('come from the current measure', () => {
     expect(figures).toContain(`- measure ${frozenHash().slice(0, 16)}\n`)
   })
 
-  test('a summary takes the place of the one before, and of nothing else', () => {
+  test('a summary replaces the one before, and nothing else', () => {
     const summary = findSummary(readme) ?? ''
     expect(putSummary(readme, summary)).toBe(readme)
     expect(putSummary(putSummary(readme, summary.replace('palimpsest', 'nobody')), summary)).toBe(readme)
     expect(() => putSummary('no marks', summary)).toThrow('no place for the summary')
   })
 
-  test('where ours is behind is said, and what is sure is bold', () => {
+  test('the summary says where ours is worse, and what is certain is bold', () => {
     const level = { mean: 0, low: -0.1, high: 0.1 }
     expect(
       behindIn({

@@ -19,7 +19,7 @@ import { schemaFileOf, settingsTable } from './kit/settings-page.ts'
 const PAGE = join(ROOT, 'docs/settings.md')
 const TABLE = /(?<=<!-- settings -->\n\n)[^]*?(?=\n\n<!-- \/settings -->)/
 
-describe('what follows from the shape of the settings', () => {
+describe('what is derived from the shape of the settings', () => {
   test('is the schema that editors read', async () => {
     const file = join(ROOT, 'packages/palimpsest-cli/settings.schema.json')
     await expect(schemaFileOf(SETTINGS_SHAPE)).toMatchFileSnapshot(file)
@@ -31,7 +31,7 @@ describe('what follows from the shape of the settings', () => {
     await expect(page.replace(TABLE, () => settingsTable(SETTINGS_SHAPE))).toMatchFileSnapshot(PAGE)
   })
 
-  test('is there for a setting as soon as it is declared', () => {
+  test('exists for a setting as soon as it is declared', () => {
     const shape = object('All', {
       tea: object('About tea', {
         kind: boundForProjects(byDefault(choice('What is drunk', ['green', 'black']), 'green'), {

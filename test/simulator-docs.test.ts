@@ -10,7 +10,7 @@ import { ROOT } from './kit/source-tree.ts'
 const page = readFileSync(join(ROOT, 'docs/simulator.md'), 'utf8')
 
 describe('docs/simulator.md', () => {
-  test('has every rule, gate and wording as the code has it', () => {
+  test('has every rule, gate and wording as it is in the code', () => {
     for (const name of Object.keys(TABLES)) expect(page).toContain(`<!-- ${name} -->\n`)
     expect(page).toBe(withTables(page))
   })

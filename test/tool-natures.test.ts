@@ -7,7 +7,7 @@ import { natureOf, type ToolNature } from '../packages/palimpsest/src/facts/tool
 import { factsOf } from '../packages/palimpsest-cli/src/agent/permissions/call-facts.ts'
 import { TOOL_NATURES, type OwnNature } from '../packages/palimpsest-cli/src/agent/tools/tool-natures.ts'
 
-test('every tool has a row, and no row is of a tool that is gone', async () => {
+test('every tool has a row, and no row is of a tool that no longer exists', async () => {
   const now = (): number => 1
   const about = { self: 'ann', leaseMs: 1000 }
   const list = createTaskList({ log: createMemoryTaskLog(), clock: { now }, isLeader: false, ...about })
@@ -17,7 +17,7 @@ test('every tool has a row, and no row is of a tool that is gone', async () => {
   await bench.dispose()
 })
 
-test('of every tool, a call with all that its schema requires can be judged', async () => {
+test('a call of any tool with everything that its schema requires can be judged', async () => {
   const bench = await createWorkbench({})
   for (const tool of bench.tools) {
     const required = Array.isArray(tool.inputSchema['required']) ? tool.inputSchema['required'] : []
@@ -46,9 +46,6 @@ const KNOWN_AS: { readonly [Nature in OwnNature]: readonly ToolNature[] } = {
   inner: ['todo', 'ask', 'plan', 'look', 'stop', 'recall', 'agent', 'tasks', 'message'],
 }
 
-test.each(Object.entries(TOOL_NATURES))(
-  'the library knows %s for one that is of the kind "%s"',
-  (name, nature) => {
-    expect(KNOWN_AS[nature]).toContain(natureOf(name))
-  },
-)
+test.each(Object.entries(TOOL_NATURES))('the library knows that %s is of the kind "%s"', (name, nature) => {
+  expect(KNOWN_AS[nature]).toContain(natureOf(name))
+})

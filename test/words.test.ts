@@ -55,7 +55,7 @@ describe('plain words are used', () => {
     expect(complaints.filter((one) => !isException(one)).map(({ sentence }) => sentence)).toEqual([])
   })
 
-  test('with no exception that is not needed', () => {
+  test('without needless exceptions', () => {
     const needless = EXCEPTIONS.flatMap(({ files }) => Object.entries(files)).flatMap(([file, words]) =>
       words
         .filter((word) => !everywhere.some(({ path, found }) => path === file && found === word))
@@ -66,7 +66,7 @@ describe('plain words are used', () => {
 })
 
 describe('the words to avoid', () => {
-  test('are those of the glossary: each pattern finds one of them', () => {
+  test('are those of the glossary: each pattern matches one of them', () => {
     expect(AVOIDED.length).toBeGreaterThan(60)
     const unknown = PATTERNS.filter(({ avoid }) => !glossary.avoided.some(({ word }) => avoid.test(word)))
     expect(unknown).toEqual([])
@@ -93,18 +93,18 @@ describe('a word to avoid is found', () => {
     ['in a string', `say('What left can be had back.')`],
     ['alone', `const label = 'Anew'`],
     ['after an escape', String.raw`say('Go.\nBehind it.')`],
-    ['over the end of a line', String.raw`say('It goes\non.')`],
+    ['across a line break', String.raw`say('It goes\non.')`],
     ['around an expression', 'say(`${count} results, put ${name} back`)'],
     ['in an expression', "say(`It ${isDone ? 'went' : 'goes'} on`)"],
-    ['over the parts of a sum', `say('This is let ' + 'go of.')`],
-    ['of the terms', `say('It comes from retrieval.')`],
+    ['across the parts of a concatenation', `say('This is let ' + 'go of.')`],
+    ['from the terms', `say('It comes from retrieval.')`],
   ])('%s of a source', (_, source) => {
     expect(complaintsAbout(stringsIn('x.ts', source)).length).toBeGreaterThan(0)
   })
 
   test.each([
     ['quoted', 'It says "What left can be had back".'],
-    ['over the end of a line', 'It is let\ngo of.'],
+    ['across a line break', 'It is let\ngo of.'],
     ['in a table', '| a | b |\n| --- | --- |\n| it is | dearer |'],
     ['in a list', '- one\n- *anew*'],
     ['under emphasis', 'It goes **on**.'],
@@ -119,7 +119,7 @@ describe('a word to avoid is found', () => {
     expect(complaintsAbout(paragraphsIn('x.md', page))).toEqual([])
   })
 
-  test('in a picture, over the end of a line', () => {
+  test('in a picture, across a line break', () => {
     const picture = '<svg aria-label="a"><text x="1">It <tspan>is let</tspan></text><text>go of</text></svg>'
     expect(complaintsAbout([pictureText('x.svg', picture)])).toHaveLength(1)
   })

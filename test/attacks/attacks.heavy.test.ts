@@ -22,7 +22,7 @@ const WORLDS = hasSandbox ? (['off', 'auto'] as const) : (['off'] as const)
 const isSoak = cases(0, 1).numRuns === 1
 
 describe('the lines', () => {
-  test('are as many as the page on security says, and the repositories too', () => {
+  test('are as many as docs/security.md says, and so are the repositories', () => {
     const counts = [knownLines(), madeLines(), EVIL_REPOSITORIES].map(({ length }) =>
       length.toLocaleString('en'),
     )
@@ -58,9 +58,9 @@ describe.each(WORLDS)('(S3) lines, with the sandbox %s', (policy) => {
 })
 
 describe.each(isSoak ? WORLDS : (['off'] as const))(
-  '(S3) lines of which a rule allows a part, with the sandbox %s',
+  '(S3) lines that a rule allows in part, with the sandbox %s',
   (policy) => {
-    test('run nothing, write nothing and read nothing outside by the other part', async () => {
+    test('run nothing, write nothing and read nothing outside through the other part', async () => {
       const stage = await createStage(policy, ['Bash(make nothing)'])
       const all = [...knownLines(), ...madeLines()]
       // Names in patterns that are options, and lists of files, are the very reason why the other part is written anew.
@@ -142,8 +142,8 @@ describe.runIf(hasStrace)('(S3) lines that are proven, as the kernel sees them',
   })
 })
 
-describe('the eye', () => {
-  test('sees what escapes when lines run as they are', async () => {
+describe('the watcher', () => {
+  test('sees what escapes when lines run unchanged', async () => {
     const stage = await createStage('off')
     const seen: string[] = []
     for (const line of isSoak ? controlLines() : everyNth(controlLines(), 7)) {
@@ -156,7 +156,7 @@ describe('the eye', () => {
   })
 })
 
-describe('repositories that run programs, or show what lies outside', () => {
+describe('repositories that run programs or show what is outside', () => {
   let bench: Workbench
   afterEach(() => bench.dispose())
   const build = async (
@@ -213,7 +213,7 @@ describe('repositories that run programs, or show what lies outside', () => {
     })
   })
 
-  test.runIf(isSoak)('they are no inventions: called without care, git runs them', async () => {
+  test.runIf(isSoak)('they are real: plain git runs their programs', async () => {
     const live: string[] = []
     for (const repository of EVIL_REPOSITORIES) {
       const mark = await build(repository, 'off')

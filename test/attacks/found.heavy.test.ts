@@ -75,7 +75,7 @@ describe.each(WORLDS)('with the sandbox %s', (policy) => {
     expect(escapes).toEqual([])
   })
 
-  test('git runs what a repository tells it, and one can be made by edits: no longer', async () => {
+  test("git runs what a repository's configuration says, and edits can make a repository: no longer", async () => {
     const escapes: string[] = []
     for (const { name, build } of EVIL_REPOSITORIES.filter((one) => FOUND_REPOSITORIES.test(one.name))) {
       const bench = await createWorkbench({ sandbox: policy })

@@ -61,7 +61,7 @@ describe.skipIf(chromium === undefined)(`the page of the replay in a browser${wh
     ['light', 390],
     ['dark', 390],
   ] as const)(
-    'is readable in %s, %d pixels wide, with no request and no complaint',
+    'is readable in %s at a width of %d pixels, without requests or errors',
     async (scheme, width) => {
       const { shown, heard } = await open(scheme, width)
       const seen = await shown.evaluate<Seen>(IN_PAGE)
@@ -74,7 +74,7 @@ describe.skipIf(chromium === undefined)(`the page of the replay in a browser${wh
     },
   )
 
-  test('edits and compactions stand in the charts, and what was dear in a table', async () => {
+  test('the charts show edits and compactions, and the table shows what was expensive', async () => {
     const { shown } = await open('light', 1280)
     const panel = shown.locator('section').first().locator('figure.panel', { hasText: 'mask-3' })
     expect(await panel.locator('path.edits').getAttribute('d')).toMatch(/^M\d+ 100v-12/)
@@ -86,7 +86,7 @@ describe.skipIf(chromium === undefined)(`the page of the replay in a browser${wh
     await shown.context().close()
   })
 
-  test('a hostile name of a session is text, to the letter', async () => {
+  test('a hostile session name is shown as plain text, character by character', async () => {
     const { shown } = await open('light', 1280)
     expect(await shown.title()).toBe('Replay: what each strategy costs and keeps')
     expect(await shown.locator('script, img').count()).toBe(0)

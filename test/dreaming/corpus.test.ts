@@ -121,7 +121,7 @@ const BAD_DREAMS: readonly (readonly [string, ReadonlyMap<string, string>, RegEx
 ]
 
 describe('a dream over thirty sessions', () => {
-  test('changes nothing where it destroys, forgets, invents, obeys a page, changes a number or ends what stands', async () => {
+  test('changes nothing if it destroys, forgets, invents, obeys a page, changes a number or ends what still holds', async () => {
     const bench = await thirtySessions(SMALL)
     const before = await bench.bytes()
     const { read, write } = callsIn(bench)
@@ -146,7 +146,7 @@ describe('a dream over thirty sessions', () => {
     }
   })
 
-  test('that is good halves what is said twice, ends what was refuted, keeps all 60 facts, in few requests', async () => {
+  test('that goes well halves duplicates, ends what was refuted, keeps all 60 facts, and needs few requests', async () => {
     const bench = await thirtySessions(CORPUS)
     bench.script(...goodDream(bench, new Set([...CORPUS.repeated.keys()].slice(-7))))
     const result = await bench.dream('--now')

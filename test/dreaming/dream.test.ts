@@ -45,7 +45,7 @@ async function dreaming(): Promise<DreamBench> {
 }
 
 describe('palimpsest dream', () => {
-  test('is not due before five other sessions were used, says which gate is shut, and ends with 0', async () => {
+  test('is not due until five other sessions were used, says which gate is closed, and exits with 0', async () => {
     const bench = await dreaming()
     const { exit } = await bench.run(['dream'])
     expect({ exit, ...(await bench.dream()) }).toEqual({
@@ -64,7 +64,7 @@ describe('palimpsest dream', () => {
     expect(await bench.dream()).toMatchObject({ ran: false, gate: 'hours' })
   })
 
-  test('adds what the user said, in an entry with a diff that undo takes back', async () => {
+  test('adds what the user said, as an entry with a diff that can be undone', async () => {
     const bench = await dreaming()
     await storeSession(
       bench.project,
@@ -127,7 +127,7 @@ describe('palimpsest dream', () => {
     expect(await bench.lock()).toBeUndefined()
   })
 
-  test('each request reads all of the one before it; it sees the memory folder, and writes nowhere else', async () => {
+  test('each request reads the whole previous one; it sees the memory folder, and writes nowhere else', async () => {
     const bench = await dreaming()
     await writeFile(join(bench.folder, 'notes.txt'), 'not a memory\n')
     await storeSession(bench.project, 's-1', [{ id: 'm1', text: 'Hello' }], NOW)
@@ -167,7 +167,7 @@ describe('palimpsest dream', () => {
     expect(await readdir(join(bench.path)).then((names) => names.includes('logs'))).toBe(false)
   })
 
-  test('one without an end is ended at its limit of requests or dollars', async () => {
+  test('a dream that never ends is stopped at its limit of requests or dollars', async () => {
     const bench = await dreaming()
     bench.simulator.addSteps([{ content: [read(bench, 'fact-0')], times: 100 }])
     const before = await bench.bytes()
@@ -183,7 +183,7 @@ describe('palimpsest dream', () => {
     expect(await bench.bytes()).toEqual(before)
   })
 
-  test('one that comes to its blocking limit has failed: nothing changed, the time is set back, and the next start says why', async () => {
+  test('a dream that reaches its blocking limit fails: nothing changes, the time is set back, and the next start says why', async () => {
     const bench = await dreaming()
     const thoughts = { type: 'text' as const, text: 'All work and no play. '.repeat(1_000) }
     const text = printMemory(memoryOf('fact-1', 'Deploys happen on Tuesdays after lunch, always'))
@@ -205,7 +205,7 @@ describe('palimpsest dream', () => {
     expect(err).toContain('the dream changed nothing: its window is full')
   })
 
-  test('what it changed is said once at the next start', async () => {
+  test('the next start says once what the dream changed', async () => {
     const bench = await dreaming()
     const text = printMemory(memoryOf('fact-1', 'Deploys happen on Tuesdays after lunch, always'))
     bench.script([read(bench, 'fact-1')], [write(bench, 'fact-1', text)], done, done, done)
@@ -218,7 +218,7 @@ describe('palimpsest dream', () => {
     ).toEqual([true, false])
   })
 
-  test('a start says what a dream changed that was killed before it could note it, and goes on where the note is out of order', async () => {
+  test('if a dream was killed before it could record its changes, the next start reports them and the next run continues if the record is unusable', async () => {
     const bench = await dreaming()
     const note = join(bench.project.folder, 'last-dream.json')
     bench.script(done, done, done)
@@ -237,7 +237,7 @@ describe('palimpsest dream', () => {
     })
   })
 
-  test('asks no model where the index cannot be written', async () => {
+  test('asks no model if the index cannot be written', async () => {
     const bench = await dreaming()
     await rm(join(bench.path, 'MEMORY.md'))
     await symlink(join(bench.folder, 'elsewhere'), join(bench.path, 'MEMORY.md'))
@@ -248,7 +248,7 @@ describe('palimpsest dream', () => {
     })
   })
 
-  test('with --scope user it consolidates the memories of the user, which may rest on sessions of any project', async () => {
+  test('with --scope user it consolidates the memories of the user, which may be based on sessions of any project', async () => {
     const bench = await dreaming()
     const user = await openDreamFolder(bench, 'user')
     await user.remember(FACTS)
@@ -273,7 +273,7 @@ describe('palimpsest dream', () => {
     expect((await bench.run(['-p', 'Hello'])).err).toContain('user scope: dream: added english')
   })
 
-  test('dreaming can be turned off, and is off where memory may not be written', async () => {
+  test('dreaming can be turned off, and is off if memory must not be written', async () => {
     const bench = await dreaming()
     await writeFile(join(bench.home, 'settings.json'), '{"dream": {"enabled": false}}')
     expect(await bench.dream()).toMatchObject({ ran: false, gate: 'enabled' })
@@ -281,7 +281,7 @@ describe('palimpsest dream', () => {
     expect(await bench.dream('--now')).toMatchObject({ ran: false, gate: 'enabled' })
   })
 
-  test('without a model rules consolidate', async () => {
+  test('without a model, rules consolidate', async () => {
     const bench = await dreaming()
     await bench.remember([
       ...FACTS,

@@ -73,9 +73,9 @@ function commandLineOf(pid: string): string | undefined {
 
 const HAS_PROC = existsSync('/proc/self/cmdline')
 
-describe('a process that dreams', () => {
+describe('a dreaming process', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    '(D1) ended by %s leaves nothing changed, no lock and no process; the next start says so, once',
+    '(D1) stopped by %s changes nothing and leaves no lock and no process; the next start says so once',
     async (signal) => {
       const bench = await dreamer()
       // It only reads, so it runs with and without a sandbox; nobody writes into it, so it does not end.
@@ -97,7 +97,7 @@ describe('a process that dreams', () => {
     },
   )
 
-  test('killed without a word is told of at the next start, once', async () => {
+  test('the next start reports once a dream that was killed without a word', async () => {
     const bench = await dreamer()
     bench.simulator.addSteps([SILENT])
     const started = bench.start(['dream', '--now'])
@@ -110,7 +110,7 @@ describe('a process that dreams', () => {
     expect(await bench.bytes()).toEqual(bench.before)
   })
 
-  test('of its own goes on when the run that began it has ended, and the next start says what it changed, once', async () => {
+  test('outlives the run that started it, and the next start says once what it changed', async () => {
     const bench = await dreamer({ dream: { detached: true, sessions: 1 } })
     await storeSession(bench.project, 's-1', [{ id: 'm1', text: 'Hello' }], NOW)
     bench.simulator.addSteps([
@@ -132,8 +132,8 @@ describe('a process that dreams', () => {
   })
 })
 
-describe('a dream before a terminal', () => {
-  test('runs beside the input, is listed in /tasks, and ends with Ctrl-C: the next start says so, once', async () => {
+describe('a dream in an interactive session', () => {
+  test('runs in parallel with the input, is listed in /tasks, and ends with Ctrl-C: the next start says so once', async () => {
     const bench = await dreamer()
     bench.simulator.addSteps([SILENT])
     const terminal = openInside(bench)
@@ -172,7 +172,7 @@ describe.skipIf(!HAS_TMUX)('a dream on a terminal', () => {
   test.each([
     ['the screen', []],
     ['palimpsest dream', ['dream', '--now']],
-  ] as const)('of %s ends when the window is closed: the next start says so, once', async (_, args) => {
+  ] as const)('of %s ends when the window is closed: the next start says so once', async (_, args) => {
     const bench = await onTerminal(args)
     if (args.length === 0) {
       await bench.until(/\/help/)

@@ -35,7 +35,7 @@ async function dreamAndDie(home: string, path: string, start: number, afterMs: n
 }
 
 describe('a dreaming process that is killed', () => {
-  test('(D1) leaves a folder that is whole, no change half made, and after 60 minutes the next takes over', async () => {
+  test('(D1) leaves an intact folder without half-made changes, and after 60 minutes the next process takes over', async () => {
     const { home, folder: projectFolder } = await tempProject()
     const path = join(projectFolder, 'memory')
     const folder = createMemoryFolder({ home, path, now: Date.now })

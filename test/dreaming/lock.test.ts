@@ -26,7 +26,7 @@ const ARBITERS: { readonly [name: string]: () => Promise<Arbiter> } = {
 const holder = (token: string): Holder => ({ token, pid: 7, host: 'here', at: 1, replaced: null })
 
 describe.each(Object.entries(ARBITERS))('the arbiter %s', (_, open) => {
-  test('gives a thing to one, tells who has it, and gives it again when it is released', async () => {
+  test('gives a lock to one holder, says who has it, and gives it out again after its release', async () => {
     const arbiter = await open()
     expect(await arbiter.find('a')).toBeUndefined()
     expect(await arbiter.take('a', holder('1'))).toBe(true)
@@ -40,7 +40,7 @@ describe.each(Object.entries(ARBITERS))('the arbiter %s', (_, open) => {
     expect(await arbiter.take('a', holder('2'))).toBe(true)
   })
 
-  test('replaces only the holder that is named', async () => {
+  test('replaces only the named holder', async () => {
     const arbiter = await open()
     await arbiter.take('a', holder('1'))
     expect(await arbiter.take('a', holder('2'), 'another')).toBe(false)
@@ -48,7 +48,7 @@ describe.each(Object.entries(ARBITERS))('the arbiter %s', (_, open) => {
     expect(await arbiter.take('a', holder('3'), '1')).toBe(false)
   })
 
-  test('(D1) gives it to exactly one of many who take it at once', async () => {
+  test('(D1) gives it to exactly one of many that try at the same time', async () => {
     const arbiter = await open()
     const all = Array.from({ length: 40 }, (_none, i) => arbiter.take('a', holder(String(i))))
     expect((await Promise.all(all)).filter(Boolean)).toHaveLength(1)
@@ -91,7 +91,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 describe('.consolidate-lock', () => {
-  test('names its holder while it is held; finished, it is empty and its time is that of the consolidation', async () => {
+  test('names its holder while it is held; afterwards it is empty and dated at the consolidation', async () => {
     const { ports, state, seen, record } = await bench()
     const hold = await take(ports)
     expect(await record.holder()).toMatchObject({ pid: process.pid, token: 't0', replaced: null })
@@ -102,7 +102,7 @@ describe('.consolidate-lock', () => {
     expect((await takeConsolidation(ports)).kind).toBe('taken')
   })
 
-  test('failure sets the time back, and where there was none there is none again', async () => {
+  test('a failure sets the time back; if there was no file before, there is none again', async () => {
     const { ports, state, record, seen } = await bench()
     await (await take(ports)).giveUp()
     expect(await record.look()).toEqual({ lastMs: null, isHeld: false })
@@ -113,7 +113,7 @@ describe('.consolidate-lock', () => {
     expect(await seen()).toEqual({ mtimeMs: last, isEmpty: true })
   })
 
-  test('a holder that is gone is replaced after 60 minutes, not before; one that lives never is', async () => {
+  test('a holder that has died is replaced after 60 minutes and not before; a living one is never replaced', async () => {
     const { ports, state, record } = await bench()
     await (await take(ports)).finish()
     const last = state.now
@@ -133,7 +133,7 @@ describe('.consolidate-lock', () => {
     expect(await record.look()).toEqual({ lastMs: last, isHeld: false })
   })
 
-  test('who cannot show that he has it does not have it, and who cannot show that it is over has it no longer', async () => {
+  test('if the start of a hold cannot be recorded, nothing is held; if its end cannot be recorded, it ends all the same', async () => {
     const { ports, record } = await bench()
     const full = async (): Promise<never> => Promise.reject(new Error('no room is left on the disk'))
     await expect(takeConsolidation({ ...ports, record: { ...record, begin: full } })).rejects.toThrow(
@@ -145,7 +145,7 @@ describe('.consolidate-lock', () => {
     expect(await record.look()).toEqual({ lastMs: null, isHeld: false })
   })
 
-  test('what a dead one had finished stays finished', async () => {
+  test('what a dead holder had finished stays finished', async () => {
     const { ports, state, record } = await bench()
     await take(ports)
     // It died between the record and the row.
@@ -171,7 +171,7 @@ describe('.consolidate-lock', () => {
 describe('gates', () => {
   const policy = { isOn: true, hours: 24, sessions: 5, maxRequests: 60, maxCostUsd: 1 }
 
-  test('are asked from the cheapest to the most expensive, and each says why', async () => {
+  test('are checked from the cheapest to the most expensive, and each says why', async () => {
     const { ports, state, traced } = await bench()
     const asked = { scannedAt: undefined, failures: 0 }
     const gate = async (isOn = true) => {
@@ -205,7 +205,7 @@ describe('gates', () => {
     expect(traced.every(({ reason }) => typeof reason === 'string' && reason !== '')).toBe(true)
   })
 
-  test('after a failure the folder rests an hour, then two, up to a day; three failures in a row end it for the session', async () => {
+  test('after a failure the folder waits an hour, then two, up to a day; three failures in a row end dreaming for the session', async () => {
     const { ports, state } = await bench()
     state.sessions = 0
     const gateAfter = async (inRow: number, ms: number, own = 0) => {
@@ -221,7 +221,7 @@ describe('gates', () => {
     expect(await gateAfter(0, 0, 3)).toBe('rest')
   })
 
-  test('a clock that jumps back is no reason to consolidate', async () => {
+  test('a clock that jumps back does not cause a consolidation', async () => {
     const { ports, state } = await bench(1_000_000_000)
     await (await take(ports)).finish()
     state.now -= 2 * 24 * HOUR_MS
@@ -230,7 +230,7 @@ describe('gates', () => {
     })
   })
 
-  test('a clock that was years ahead once keeps nobody from it', async () => {
+  test('a clock that was once years ahead does not prevent a consolidation', async () => {
     const { ports, state } = await bench(9 * 365 * 24 * HOUR_MS)
     await (await take(ports)).finish()
     await take(ports)

@@ -89,7 +89,7 @@ function saidOn(
 }
 
 describe('ninety days (45 in CI) with three sessions each', () => {
-  test('the index stays within its limits, no standing fact is lost, and the size stays flat', async () => {
+  test('the index stays within its limits, no fact that still holds is lost, and the size stays constant', async () => {
     let now = START
     let id = 0
     const folder = folderInMemory(() => now)

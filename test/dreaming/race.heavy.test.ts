@@ -45,7 +45,7 @@ const READ_BACKS_MAX = 200
 
 describe(`${PROCESSES} living processes that race for one dream`, () => {
   test(
-    '(D1) exactly one wins each time, and the record names it; who writes its name and reads it back is not alone',
+    '(D1) exactly one wins each time, and the record names it; writing a name and reading it back would not be enough',
     async () => {
       const { home, folder } = await tempProject()
       const racers = await startRacers(home)

@@ -59,8 +59,8 @@ async function due(): Promise<DreamBench> {
   return bench
 }
 
-describe('a dream beside a session', () => {
-  test('begins after a turn, sends the cached system and tools and nothing that was said, and is on the bill of the session', async () => {
+describe('a dream during a session', () => {
+  test('starts after a turn, sends the cached system and tools and nothing that was said, and is on the bill of the session', async () => {
     const bench = await due()
     bench.simulator.addSteps([HELLO, { content: text('Done.'), when: ofDream }])
     const { say, dream, conversation, run } = await hosted(bench)
@@ -86,7 +86,7 @@ describe('a dream beside a session', () => {
     await conversation.close()
   })
 
-  test('holds up no turn, is in the footer, is watched and ended in /tasks: the time is set back, and the next start says so once', async () => {
+  test('delays no turn, is in the footer, can be watched and ended in /tasks: the time is set back, and the next start says so once', async () => {
     const bench = await due()
     bench.simulator.addSteps([HELLO, SILENT, HELLO])
     const { say, dream, conversation, run, answer } = await hosted(bench)
@@ -119,7 +119,7 @@ describe('a dream beside a session', () => {
     ])
   })
 
-  test('begins with /dream before anything was said, and is killed by id; the session ends it too, within its limit', async () => {
+  test('starts with /dream before anything was said, and can be killed by id; the session also ends it, within its limit', async () => {
     const bench = await due()
     bench.simulator.addSteps([SILENT, SILENT])
     const { dream, conversation, run } = await hosted(bench)
@@ -135,7 +135,7 @@ describe('a dream beside a session', () => {
     expect(await bench.lock()).toBeUndefined()
   })
 
-  test('has failed when its time is over, though the model says nothing: as where the machine was suspended', async () => {
+  test('fails when its time is over, even if the model sends nothing: for example after the machine was suspended', async () => {
     const bench = await due()
     bench.simulator.addSteps([HELLO, SILENT])
     const before = await bench.bytes()
@@ -154,7 +154,7 @@ describe('a dream beside a session', () => {
     await conversation.close()
   })
 
-  test('begins no more by itself after three failures in a row, though they are long ago; with /dream it does', async () => {
+  test('no longer starts by itself after three failures in a row, however long ago; /dream still starts one', async () => {
     const bench = await due()
     await writeFile(join(bench.home, 'settings.json'), '{"dream": {"maxRequests": 1}}')
     const input = { file_path: join(bench.path, 'fact-0.md') }
@@ -183,7 +183,7 @@ describe('a dream beside a session', () => {
     await conversation.close()
   })
 
-  test('looks after the memories of the user as well', async () => {
+  test('also consolidates the memories of the user', async () => {
     const bench = await createDreamBench()
     const user = await openDreamFolder(bench, 'user')
     await user.remember([...FACTS, memoryOf('twin', 'Service0 is owned by team0!')])
@@ -200,7 +200,7 @@ describe('a dream beside a session', () => {
     await conversation.close()
   })
 
-  test('that somebody wrote beside says so, loses nothing of it, and is tried again at the next gate', async () => {
+  test('reports a concurrent write, loses nothing of it, and runs again when the gates next open', async () => {
     const bench = await due()
     const dreamt = { content: text('Nothing to do.'), when: ofDream }
     await bench.remember([...FACTS, memoryOf('twin', 'Service0 is owned by team0!')])

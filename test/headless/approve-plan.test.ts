@@ -38,8 +38,8 @@ function sent(bench: CommandBench): string {
   return JSON.stringify(bench.asked('main').at(-1)?.body)
 }
 
-describe('a plan that is handed in', () => {
-  test('is approved: the mode is the chosen one, and the work goes on in the same turn', async () => {
+describe('a submitted plan', () => {
+  test('is approved: the chosen mode applies, and the work continues in the same turn', async () => {
     const bench = await createCommandBench()
     bench.simulator.addSteps([handIn, write, { content: [text('Written.')] }])
     const { conversation, asked, say } = await openPlanning(bench, [{ kind: 'yes', mode: 'accept-edits' }])
@@ -52,7 +52,7 @@ describe('a plan that is handed in', () => {
     await conversation.close()
   })
 
-  test('is refused with words: they reach the model as the user said them, and the mode stays', async () => {
+  test('is refused with words: they reach the model exactly as the user wrote them, and the mode stays', async () => {
     const bench = await createCommandBench()
     bench.simulator.addSteps([handIn, handIn, { content: [text('I wait.')] }])
     const { conversation, asked, say } = await openPlanning(bench, [
@@ -69,7 +69,7 @@ describe('a plan that is handed in', () => {
     await conversation.close()
   })
 
-  test('is gone with a rewind: nothing that is left speaks of it, and the mode is told anew', async () => {
+  test('is gone after a rewind: nothing that is left mentions it, and the model is told the mode again', async () => {
     const bench = await createCommandBench()
     bench.simulator.addSteps([
       { content: [text('Hello.')] },

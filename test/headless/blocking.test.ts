@@ -60,7 +60,7 @@ const LIMITED_ANSWERS = process.env['SOAK'] ? 9 : 5
 const LIMITS = ['30000', ...(process.env['SOAK'] ? ['45000'] : [])]
 
 test.each(LIMITS)(
-  'a blocking limit of %s tokens, below the automatic threshold, compacts while automatic compaction is on, and refuses while it is off',
+  'a blocking limit of %s tokens, below the automatic threshold, compacts if automatic compaction is on and refuses if it is off',
   async (limit) => {
     const bench = await createCommandBench()
     await switchOff(bench, 'server-compaction', 'background-calls')
@@ -88,7 +88,7 @@ test.each([
     'DISABLE_COMPACT',
     /DISABLE_COMPACT forbids every compaction: unset it first\. To compact the conversation, run/,
   ],
-])('with %s an overflow is told with what to do', async (name, offer) => {
+])('with %s an overflow error says what to do', async (name, offer) => {
   const bench = await createCommandBench(smallModels(40_000))
   bench.simulator.addSteps([...longAnswers('long', 9), DONE])
   const ran = await bench.run(['-p', 'write', '--output-format', 'json'], { ...ENV, [name]: '1' })
@@ -97,7 +97,7 @@ test.each([
   expect(result).toMatch(offer)
 })
 
-test('in the screen an overflow is told with /compact, which then helps', async () => {
+test('on the screen, an overflow error names /compact, which then helps', async () => {
   const bench = await createCommandBench(smallModels(40_000))
   bench.simulator.addSteps(longAnswers('long', 9))
   const { signal } = new AbortController()
@@ -122,7 +122,7 @@ test('in the screen an overflow is told with /compact, which then helps', async 
   ])
 })
 
-test('on the screen, a window that a refusal taught holds from the next turn on', async () => {
+test('on the screen, a window learned from a refusal holds from the next turn on', async () => {
   const bench = await createCommandBench(smallModels(40_000))
   await switchOff(bench, 'background-calls')
   const main = { source: 'main' }

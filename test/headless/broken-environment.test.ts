@@ -119,7 +119,7 @@ const plainLine = fc.constantFrom(
   [],
 )
 
-test('whatever the machine is like and whatever is typed, a command ends with a sentence', async () => {
+test('whatever is wrong with the machine and whatever is typed, a command ends with a sentence', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...Object.keys(ENVIRONMENTS)),
@@ -140,7 +140,7 @@ function isQuick([name, ...words]: readonly string[]): boolean {
   return !looksAround && !words.every((word) => word.startsWith('-'))
 }
 
-test('a user without a home is told so, and nothing is put into the working folder', async () => {
+test('a user without a home is told so, and nothing is written to the working folder', async () => {
   const own = join(root, 'own')
   mkdirSync(own)
   const { exit, err } = await run(['-p', 'hi'], { cwd: own, ...ENVIRONMENTS['a user without a home'] })
@@ -153,7 +153,7 @@ test('a user without a home is told so, and nothing is put into the working fold
 
 /** Whoever may read everything cannot be refused. */
 const isRoot = process.getuid?.() === 0
-test.skipIf(isRoot)('a home that may not be read is told by every command that looks into it', async () => {
+test.skipIf(isRoot)('every command that needs the home says if it cannot be read', async () => {
   const closed = join(root, 'closed')
   mkdirSync(closed, { mode: 0 })
   for (const args of [['sessions'], ['context'], ['recall', 'port'], ['sessions', 'rm', ID], ['-p', 'hi']]) {

@@ -97,7 +97,7 @@ const COMMANDS = [
   ['doctor', '--bundle', 'bundle.json'],
 ]
 
-test('whatever lies in a place of ours, every command ends with a sentence, and it stays there', async () => {
+test('whatever is at a path that we use, every command ends with a sentence and leaves it there', async () => {
   // The working folder itself is where we stand.
   const places = [...new Set([...left, ...LOOKED_FOR])].filter((place) => place !== 'work').toSorted()
   expect(places.length).toBeGreaterThan(25)

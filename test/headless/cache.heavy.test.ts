@@ -11,7 +11,7 @@ const WINDOW_TOKENS = 40_000
 const FILES = 24
 const FILES_AT_ONCE = process.env['SOAK'] ? 1 : 3
 
-test('a prefix that changes between two runs is told in the stream and in `context`, with its cause', async () => {
+test('the stream and `context` report a prefix that changed between two runs, with the cause', async () => {
   const bench = await createBench({ script: [{ content: [text('noted')], times: 3 }] })
   const long = 'The cache holds what was sent before. '.repeat(400)
   await bench.run(['-p', long])
@@ -41,7 +41,7 @@ test('a prefix that changes between two runs is told in the stream and in `conte
   )
 })
 
-test('what an edit came to is in `context`, as it was billed', async () => {
+test('`context` shows what an edit cost, as it was billed', async () => {
   const bench = await createBench({
     script: [
       ...Array.from({ length: FILES / FILES_AT_ONCE }, (_, round) => ({
@@ -77,7 +77,7 @@ test('what an edit came to is in `context`, as it was billed', async () => {
   )
 })
 
-test('server-clearing: the request carries it from the start, and the switch changes no running conversation', async () => {
+test('server-clearing: the request carries it from the start, and the switch changes no existing conversation', async () => {
   const bench = await createBench({ script: [{ content: [text('noted')], times: 3 }] })
   const flags = join(bench.home, 'flags.json')
   await put(flags, switchTo(true))

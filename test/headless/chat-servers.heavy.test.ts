@@ -25,7 +25,7 @@ function chatEnv(url: string, more: RunOptions['env'] = {}): RunOptions {
 }
 
 describe('a server of chat completions', () => {
-  test('answers a turn with a call; the next run goes back to it, and only adds to what it was sent', async () => {
+  test('answers a turn with a call; the next run continues the conversation, and only appends to what was sent', async () => {
     const bench = await createBench()
     const server = await openChatServer([])
     await writeFile(join(bench.folder, 'notes.txt'), 'the harbour is closed\n')
@@ -74,7 +74,7 @@ describe('a server of chat completions', () => {
     expect(texts.filter((text) => text.includes(KEY))).toEqual([])
   })
 
-  test('refuses what is too long: its limit is learned, the conversation compacted, the turn answered', async () => {
+  test('refuses a prompt that is too long: its limit is learned, the conversation is compacted, and the turn is answered', async () => {
     const bench = await createBench()
     const pastScript = { text: 'All read.' }
     const server = await openChatServer([], { window: 24_000, pastScript })
@@ -97,7 +97,7 @@ describe('a server of chat completions', () => {
     expect(JSON.parse(context.out)).toMatchObject({ model: 'openai/m', window: 24_000 })
   })
 
-  test('with a smaller window than the model before it: that one compacts first, at its own address', async () => {
+  test('with a smaller window than the previous model: the previous one compacts first, at its own address', async () => {
     const bench = await createBench({ switches: { pastScript: 'offline' } })
     const server = await openChatServer([{ text: 'I go on from there.' }])
     await writeFile(join(bench.folder, 'log.txt'), 'a long and tedious harbour log\n'.repeat(1_500))

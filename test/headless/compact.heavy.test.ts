@@ -69,7 +69,7 @@ async function fillOnce(bench: Bench, prompt: string, args: readonly string[] = 
   return await stream(bench, ['-p', prompt, ...args])
 }
 
-test('a full window is compacted with hooks, instructions, files and to-dos; the stream, the file and the bill tell of it', async () => {
+test('a full window is compacted with hooks, instructions, files and to-dos; the stream, the file and the bill show it', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   const log = join(bench.userHome, 'events.jsonl')
@@ -169,7 +169,7 @@ async function expectRemoval(bench: Bench, id: string): Promise<void> {
   expect((await bench.run(['context'])).out).toMatch(/\n {4}by summary; summary checked: \d+ facts kept\n/)
 }
 
-test('a compaction is taken back, a message brought back, another pinned: all of it goes through the next compaction', async () => {
+test('an undone compaction, a restored message and a pinned one all survive the next compaction', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   const filled = await fillOnce(bench, 'remember the word quicksilver')
@@ -238,7 +238,7 @@ async function expectKept(bench: Bench, lines: readonly JsonObject[]): Promise<v
   expect(newestBody(bench)).toContain(shown('filling 0'))
 }
 
-test('hooks may object, fail, run on and print escapes: the first stops a compaction, the others nothing', async () => {
+test('hooks may object, fail, run too long and print escapes: only an objection stops a compaction', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   const hook = (command: string, timeout = 5) => ({ hooks: [{ type: 'command', command, timeout }] })
@@ -292,7 +292,7 @@ test('hooks may object, fail, run on and print escapes: the first stops a compac
   expect(await readdir(bench.folder)).not.toContain('sneaked-in')
 })
 
-test('a hook that objects to what is automatic is heard, and told once, with its words', async () => {
+test('an objection of a hook to automatic compaction is respected, and reported once in its own words', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   const command = `echo '{"decision":"block","reason":"NOT BEFORE NOON"}'`
@@ -304,7 +304,7 @@ test('a hook that objects to what is automatic is heard, and told once, with its
   expect(lines.at(-1)).toMatchObject({ result: expect.stringContaining('the limit is') })
 })
 
-test('the environment and the settings stop what is automatic; DISABLE_COMPACT stops all', async () => {
+test('the environment and the settings stop automatic compaction; DISABLE_COMPACT stops all of it', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   bench.simulator.addSteps([
@@ -335,7 +335,7 @@ test('the environment and the settings stop what is automatic; DISABLE_COMPACT s
   expect(byHand).toMatchObject({ exit: 0, out: expect.stringContaining('compacted: ') })
 })
 
-test('a part is compacted: from a message on, or up to it; offline it goes too', async () => {
+test('part of a conversation is compacted, from a message on or up to it, offline too', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   bench.simulator.addSteps([
@@ -373,7 +373,7 @@ test('a part is compacted: from a message on, or up to it; offline it goes too',
   expect(taken).toMatchObject({ exit: 0 })
 })
 
-test('what a compaction leaves is a setting: rich leaves more rounds as they were than lean', async () => {
+test('a setting decides what a compaction keeps: rich keeps more rounds unchanged than lean', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   const env = { PALIMPSEST_WINDOW: '100000' }
@@ -400,7 +400,7 @@ test('what a compaction leaves is a setting: rich leaves more rounds as they wer
   expect(wrong.err).toMatch(/"compaction\.keep".*lean.*rich/)
 })
 
-test('a request that the provider refuses as too long is compacted and sent once more; the refusal is part of nothing', async () => {
+test('a request that the provider refuses as too long is compacted and sent once more; the refusal appears nowhere', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   bench.simulator.addSteps([

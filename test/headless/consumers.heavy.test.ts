@@ -126,7 +126,7 @@ async function disguise(bench: Bench): Promise<{ readonly [name: string]: string
   }
 }
 
-test('a usage counter counts every answer of every session once: tokens by kind, forks and refusals included', async () => {
+test('a usage counter counts every answer of every session once: tokens by kind, including forks and refusals', async () => {
   const bench = await createBench()
   const look = { content: [thinking('look'), call('Read', { file_path: 'a.txt' })] }
   bench.simulator.addSteps([

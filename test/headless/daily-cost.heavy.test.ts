@@ -10,7 +10,7 @@ const IS_SOAK = process.env['SOAK'] !== undefined
 /** Both would find enough for one, if they did not tell each other. */
 const PROCESSES = IS_SOAK ? 8 : 2
 
-test('together, processes that run at once do not spend more than limits.dailyCostUsd', async () => {
+test('processes that run in parallel together do not spend more than limits.dailyCostUsd', async () => {
   const answer = { content: [text('a short answer')] }
   const bench = await createBench({ script: Array.from({ length: 1 + 2 * PROCESSES }, () => answer) })
   // Each has a prefix of its own: none finds in the cache what another sent, so all cost the same, in whatever order they run.

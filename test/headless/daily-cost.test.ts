@@ -16,7 +16,7 @@ interface Result {
   readonly result: string
 }
 
-test('sessions of one day share a limit: what one spent is gone for the next, until the next day or the switch', async () => {
+test('sessions of one day share a limit: what one spends is missing for the next, until the next day or until the limit is switched off', async () => {
   const bench = await createHostileBench()
   // Nothing bounds the first one: what it costs is written down all the same.
   expect((await ask(bench, 'hello')).result).toMatchObject({ result: GOOD })
@@ -43,7 +43,7 @@ test('sessions of one day share a limit: what one spent is gone for the next, un
   expect((await ask(bench, 'tomorrow')).exit).toBe(0)
 })
 
-test('a folder cannot set it', async () => {
+test("a folder's settings cannot set it", async () => {
   const bench = await createHostileBench()
   await mkdir(join(bench.folder, '.palimpsest'), { recursive: true })
   await writeFile(join(bench.folder, '.palimpsest/settings.json'), '{"limits":{"dailyCostUsd":1000}}')
@@ -51,7 +51,7 @@ test('a folder cannot set it', async () => {
   expect(err).toContain('"limits.dailyCostUsd" cannot be set in a project')
 })
 
-test('of many that want the rest at once, as many get it as it pays for', async () => {
+test('of many that want the rest at the same time, as many get it as it can pay for', async () => {
   const home = await tempFolder()
   let ids = 0
   const open = () =>
@@ -66,7 +66,7 @@ test('of many that want the rest at once, as many get it as it pays for', async 
   expect(open().figures()).toEqual({ spentUsd: 0.2 + 0.2 + 0.2, heldUsd: 0 })
 })
 
-test('what a process left under way when it was killed counts as its prompt; a torn line counts as nothing; old days go', async () => {
+test('a request under way when its process was killed counts as its prompt; a torn line counts as nothing; old days are removed', async () => {
   const home = await tempFolder()
   const at = Date.parse('2026-11-18T12:00:00')
   const ledger = openDayLedger(home, {

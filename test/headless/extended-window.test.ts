@@ -19,7 +19,7 @@ function betasSent({ asked }: CommandBench): readonly boolean[] {
   return asked('main').map(({ headers }) => headers['anthropic-beta']?.split(',').includes(BETA) ?? false)
 }
 
-test('`[1m]` reaches no request: conversation, resumed conversation, fork, plain summary, notes', async () => {
+test('no request contains `[1m]`: conversation, resumed conversation, fork, plain summary, notes', async () => {
   const bench = await createCommandBench({ models: [unknownClaudeFacts(MODEL)] })
   await settings(bench, { workingWindow: 60_000, sessionMemory: 'eager' })
   const summary = { content: [text('<summary>They write.</summary>')], times: 9 }
@@ -50,7 +50,7 @@ test('`[1m]` reaches no request: conversation, resumed conversation, fork, plain
   expect(context).toMatchObject({ model: MODEL, window: 1_000_000 })
 })
 
-test('a model without such a window is asked as it is, and the user is told', async () => {
+test('a model without such a window is asked without it, and the user is told', async () => {
   const bench = await createCommandBench({ script: [{ content: [text('Done.')] }] })
   const ran = await bench.run(['-p', 'go', '--model', 'claude-opus-4-5[1m]'])
   expect(ran).toMatchObject({
@@ -61,7 +61,7 @@ test('a model without such a window is asked as it is, and the user is told', as
   expect(betasSent(bench)).toEqual([false])
 })
 
-test('a model that has 1M anyway needs no word of it', async () => {
+test('a model that has 1M anyway does not need it', async () => {
   const bench = await createCommandBench({ script: [{ content: [text('Done.')] }] })
   expect(await bench.run(['-p', 'go', '--model', 'claude-opus-5[1m]'])).toMatchObject({ exit: 0, err: '' })
   expect(modelsSent(bench)).toEqual(new Set(['claude-opus-5']))

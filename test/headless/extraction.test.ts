@@ -36,7 +36,7 @@ const say = async (bench: CommandBench, prompt: string, ...flags: string[]) =>
 const bodyOf = (request: { readonly body: unknown } | undefined): string => JSON.stringify(request?.body)
 
 describe('after a turn', () => {
-  test('what the user said is saved by a fork that reads all that the turn had sent; the next session begins with it', async () => {
+  test('a fork that reads everything the turn sent saves what the user said; the next session starts with it', async () => {
     const bench = await createCommandBench()
     const long = 'This is how the release works, step by step. '.repeat(400)
     bench.simulator.addSteps([extracts(write(bench, 'deploy-day', 'We deploy on Tuesdays')), DONE])
@@ -61,7 +61,7 @@ describe('after a turn', () => {
     expect(bodyOf(bench.asked('main').at(-1))).toContain('We deploy on Tuesdays (today)')
   })
 
-  test('the session itself stays as it is, byte for byte: what the fork said is in a record of its own', async () => {
+  test('the session itself stays the same, byte for byte: what the fork said is in a separate record', async () => {
     const bench = await createCommandBench()
     bench.simulator.addSteps([extracts(write(bench, 'deploy-day', 'We deploy on Tuesdays')), DONE, DONE])
     await say(bench, 'We deploy on Tuesdays.')
@@ -81,7 +81,7 @@ describe('after a turn', () => {
     ])
   })
 
-  test('it works from a mark: a failure leaves it, an extraction moves it, and so does a memory of the agent’s own', async () => {
+  test('it starts from a mark: a failure does not move the mark, an extraction does, and so does a memory that the agent wrote itself', async () => {
     const bench = await createCommandBench()
     const refused = bench.asked(SOURCE).length
     bench.simulator.addSteps([DONE])
@@ -133,7 +133,7 @@ describe('after a turn', () => {
     expect(await readdir(bench.folder)).toEqual(['notes.txt'])
   })
 
-  test('a memory that is there is changed by Edit once the fork has read it; one that no longer holds is ended', async () => {
+  test('Edit changes an existing memory once the fork has read it; a memory that no longer holds is ended', async () => {
     const bench = await createCommandBench()
     await bench.run(['memory', 'add', 'We deploy on Tuesdays'])
     const path = join(memoryFolder(bench), 'we-deploy-on-tuesdays.md')
@@ -157,7 +157,7 @@ describe('after a turn', () => {
     ])
   })
 
-  test('the bill has it, in the result and in the session', async () => {
+  test('its cost is on the bill, in the result and in the session', async () => {
     const bench = await createCommandBench()
     bench.simulator.addSteps([extracts(write(bench, 'deploy-day', 'We deploy on Tuesdays')), DONE])
     const { out } = await say(bench, 'We deploy on Tuesdays.', '--output-format', 'json')
@@ -174,7 +174,7 @@ describe('after a turn', () => {
     expect(sessions[0].cost_usd).toBeCloseTo(spent, 6)
   })
 
-  test('five responses at most', async () => {
+  test('it makes at most five requests', async () => {
     const bench = await createCommandBench()
     const read = () => extracts(call('Read', { file_path: 'nowhere.md' }))
     bench.simulator.addSteps([read(), read(), read(), read(), read(), read(), DONE])
@@ -201,7 +201,7 @@ describe('after a turn', () => {
     expect(await json(bench, 'pending')).toMatchObject([{ name: 'deploy-day', why: 'memory.mode is "ask"' }])
   })
 
-  test('a line goes to the log of the day, without a secret that stood in the prompt', async () => {
+  test('a line is added to the log of the day, without a secret that was in the prompt', async () => {
     const bench = await createCommandBench({ script: [{ ...DONE, times: 2 }] })
     await bench.run(['-p', 'Fix the build of heron'])
     await bench.run(['-p', `The deploy key is ghp_${'a1B2'.repeat(9)}`])
@@ -230,7 +230,7 @@ const PHRASINGS = [
 
 describe('what a page tells the model to remember', () => {
   test.each(['extraction', 'the agent itself'])(
-    'waits for the user, however %s puts it and whatever it says it rests on; nothing of it is in memory',
+    'waits for the user, however %s puts it and whatever source it claims; nothing of it is in memory',
     async (who) => {
       const bench = await createCommandBench({
         instead: (request) => (request.url.endsWith('/notes') ? new Response(PAGE) : undefined),
@@ -269,7 +269,7 @@ describe('what a page tells the model to remember', () => {
     },
   )
 
-  test('a key in a message of the user is refused, and the user is told', async () => {
+  test("a key in a user's message is refused, and the user is told", async () => {
     const bench = await createCommandBench()
     const key = `ghp_${'a1B2'.repeat(9)}`
     bench.simulator.addSteps([extracts(write(bench, 'key', `The deploy key is ${key}`)), DONE])
@@ -278,7 +278,7 @@ describe('what a page tells the model to remember', () => {
     expect([await json(bench, 'list'), await json(bench, 'pending')]).toEqual([[], []])
   })
 
-  test('(S1) no name that the fork gives leads out of the folder', async () => {
+  test('(S1) no name that the fork chooses leads out of the folder', async () => {
     const bench = await createCommandBench()
     const names = [
       '../stolen',
@@ -308,7 +308,7 @@ describe('what a page tells the model to remember', () => {
 })
 
 describe('without a key', () => {
-  test('the offline model saves what the user said by rules', async () => {
+  test('the offline model saves what the user said, by rules', async () => {
     const bench = await createCommandBench()
     const offline = { ...ON, PALIMPSEST_BASE_URL: undefined }
     await bench.run(['-p', 'I prefer short answers. Hello.'], offline)

@@ -156,7 +156,7 @@ test.each([
   ['ask again', ASKED_AGAIN],
   ['end the turn', ENDED],
   ['are stop reasons', STOPPED],
-] as const)('faults that %s: one session lives through them all', async (_what, rows) => {
+] as const)('faults that %s: one session survives them all', async (_what, rows) => {
   const instead: (() => Response)[] = []
   const bench = await createBench({
     instead: ({ url }) => (url.endsWith('/v1/messages') ? instead.shift()?.() : undefined),

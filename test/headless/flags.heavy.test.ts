@@ -13,7 +13,7 @@ const STORAGE_OFF = JSON.stringify({ features: { 'tool-result-storage': { defaul
 const bash = (command: string) => call('Bash', { command })
 const ALLOW = ['--allowed-tools', 'Bash']
 
-test('a change of the file counts in the middle of a run; what was stored before stays stored', async () => {
+test('a change to the file applies in the middle of a run; what was stored before stays stored', async () => {
   const bench = await createBench({
     script: [
       { content: [bash('cat big.txt')] },
@@ -33,7 +33,7 @@ test('a change of the file counts in the middle of a run; what was stored before
   expect(third?.common_prefix_tokens).toBe(second?.input_tokens)
 })
 
-test('a file that is wrong is reported once and changes nothing', async () => {
+test('an invalid file is reported once and changes nothing', async () => {
   const bench = await createBench({ script: readAndAnswer() })
   await put(join(bench.folder, 'big.txt'), BIG)
   await put(join(bench.home, 'flags.json'), '{"features": {"tool-result-storage": {"defaultValue": fal')
@@ -57,7 +57,7 @@ test('a service that never answers delays neither the start nor the end', async 
   expect(asked).toHaveLength(1)
 })
 
-test('what a service said is known the next time, from the start, though it is gone', async () => {
+test('what a service said is known at the next start, even if the service is gone', async () => {
   const bench = await createBench({ script: [...waitForFlags(), ...readAndAnswer()] })
   await put(join(bench.folder, 'big.txt'), BIG)
   const service = await serve(async () => new Response(STORAGE_OFF))
@@ -72,7 +72,7 @@ test('what a service said is known the next time, from the start, though it is g
   expect((await resultsOf(bench)).at(-1)).toBe(BIG.trimEnd())
 })
 
-test('a project names no service, trusted or not', async () => {
+test('a project cannot name a service, trusted or not', async () => {
   const bench = await createBench({ script: [{ content: [text('done')] }, { content: [text('done')] }] })
   const asked: string[] = []
   const service = await serve(async ({ url }) => {

@@ -32,7 +32,7 @@ const ALL = MODELS.flatMap((model) =>
 /** Of all, one in so many: each block, both kinds, each model once or twice. */
 const CI_STRIDE = 7
 
-test('a block that is sealed by nobody stops no session, in words or in a loop', async () => {
+test('a block with a forged signature stops no session, neither in words nor in a loop', async () => {
   for (const { model, block, kind, name } of ALL.filter(
     (_, i) => process.env['SOAK'] || i % CI_STRIDE === 0,
   )) {
@@ -49,7 +49,7 @@ interface Sent {
   readonly messages: readonly { readonly content: readonly { readonly text?: string }[] }[]
 }
 
-test('a call that is refused goes in plain words, with what it returned, and the loop is answered', async () => {
+test('a refused call is sent as plain words with its result, and the loop is answered', async () => {
   const bench = await createHostileBench()
   const model = 'claude-sonnet-4-5'
   bench.server.faults.push(answer('call', model, { type: 'thinking', thinking: 'hm', signature: 'forged' }))
@@ -71,7 +71,7 @@ test('a call that is refused goes in plain words, with what it returned, and the
 /** More than may be left out one by one. */
 const TURNS = 6
 
-test('a conversation that another account sealed throughout goes on: all of its thinking is left out at once', async () => {
+test('a conversation signed by another account continues: all of its thinking is left out at once', async () => {
   const bench = await createHostileBench()
   const forged = { type: 'thinking', thinking: 'hm', signature: 'forged' }
   for (let turn = 0; turn < TURNS; turn++) {

@@ -63,7 +63,7 @@ interface Work {
   readonly window?: string
 }
 
-describe(`(T1) ${KILLS} kills lose nothing, and each session goes on`, () => {
+describe(`(T1) ${KILLS} kills lose nothing, and each session continues`, () => {
   test.each(GROUPS.map((kinds) => ({ kinds, title: kinds.join(', ') })))(
     '$title',
     async ({ kinds }) => {

@@ -30,7 +30,7 @@ test.each([
   expect(bench.simulator.requests().every(({ status }) => status === 200)).toBe(true)
 })
 
-test('an input of a call that does not fit is run whole and shown in part', async () => {
+test('an input of a call that does not fit is used whole and shown in part', async () => {
   const bench = await createHostileBench()
   const input = JSON.stringify({ file_path: 'x'.repeat(120_000) })
   const text = spell(goodEvents('call')).replace(JSON.stringify(GIVEN), () => JSON.stringify(input))

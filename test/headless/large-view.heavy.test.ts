@@ -26,7 +26,7 @@ const COMMANDS = [
   ['compact', '--session', ID],
 ].slice(0, cases(1, 4).numRuns)
 
-test(`of ${MESSAGES} messages in one view each command says so, in bounded memory, or works without them`, async () => {
+test(`with ${MESSAGES} messages in one view each command refuses, in bounded memory, or works without them`, async () => {
   const bench = await createBench()
   const path = await writeLong(bench)
   const tooLong = new RegExp(

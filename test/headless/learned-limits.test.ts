@@ -14,7 +14,7 @@ const WRONG =
   "This model's maximum context length is 4097 tokens. However, your messages resulted in 7575 tokens."
 const DAY_MS = 24 * 3_600_000
 
-test('one error that names a wrong limit changes nothing: the request is asked again, and the next runs are as before', async () => {
+test('one error that names a wrong limit changes nothing: the request is sent again, and the next runs are as before', async () => {
   const bench = await createHostileBench()
   bench.server.faults.push(refusal(WRONG))
   expect(await bench.run(['-p', 'first'])).toMatchObject({ exit: 0, out: `${GOOD}\n`, err: '' })
@@ -30,7 +30,7 @@ test('one error that names a wrong limit changes nothing: the request is asked a
   )
 })
 
-test('a limit in which nothing could be asked ends the turn in a sentence, is not kept, and the session goes on', async () => {
+test('a limit too small for any request ends the turn with a sentence and is not kept, and the session continues', async () => {
   const bench = await createHostileBench()
   bench.server.faults.push(...Array.from({ length: 8 }, () => refusal(WRONG)))
   const ran = await bench.run(['-p', 'first', '--debug'])
@@ -46,7 +46,7 @@ test('a limit in which nothing could be asked ends the turn in a sentence, is no
   expect(await windowOf(bench)).toBe(1_000_000)
 })
 
-test('a limit that can be is learned, shown, bounded by --window, and forgotten by hand', async () => {
+test('a plausible limit is learned, shown, bounded by --window, and forgotten on request', async () => {
   const bench = await createHostileBench()
   for (const turn of [1, 2]) await ask(bench, `turn ${turn}: ${'some words '.repeat(13_000)}`)
   const said = 'prompt is too long: 75000 tokens > 50000 maximum'
@@ -71,7 +71,7 @@ test('a limit that can be is learned, shown, bounded by --window, and forgotten 
   expect((await bench.run(['doctor', '--forget-limits'])).err).toMatch(/^nothing to forget/)
 })
 
-test('a limit that was learned counts for a day', async () => {
+test('a learned limit is valid for a day', async () => {
   const bench = await createHostileBench()
   await keep(bench, { tokens: 50_000, at: Date.now(), said: 'x' })
   expect(await windowOf(bench)).toBe(50_000)
@@ -80,13 +80,13 @@ test('a limit that was learned counts for a day', async () => {
 })
 
 test.each([
-  ['of an older version, kept for ever', 4_097, /^$/],
+  ['from an older version, stored permanently', 4_097, /^$/],
   [
     'too small for system and tools',
     { tokens: 4_097, at: Date.now(), said: WRONG },
     /^palimpsest: the provider once said that claude-opus-5-5 accepts 4,097 tokens here, .* that limit is ignored\. .*\nThe provider answered a request of [\d,]+ tokens, so the window of claude-opus-5-5 is not 4,097, as it said before\. Palimpsest no longer uses that limit\.\n$/,
   ],
-])('a kept limit %s stops no session', async (_what, kept, told) => {
+])('a stored limit %s stops no session', async (_what, kept, told) => {
   const bench = await createHostileBench()
   await keep(bench, kept)
   const ran = await bench.run(['-p', 'hello'])
@@ -95,7 +95,7 @@ test.each([
   expect((await bench.run(['doctor'])).out).toContain('no provider has refused a request as too long')
 })
 
-test('where prompt and answer together are too long, a shorter answer is asked for, and nothing is compacted', async () => {
+test('if prompt and answer together are too long, a shorter answer is requested and nothing is compacted', async () => {
   const bench = await createHostileBench()
   await ask(bench, 'first')
   const said =

@@ -93,7 +93,7 @@ const FURTHER_PAUSES: readonly Pauses[] = [
 ]
 
 test.each(process.env['SOAK'] ? [...PAUSES, ...FURTHER_PAUSES] : PAUSES)(
-  'set to %j, after pauses of so many minutes so many results are cleared: %j',
+  'set to %j, pauses of so many minutes clear so many results: %j',
   async (set, pauses) => {
     const bench = await createCommandBench()
     await settings(bench, set)
@@ -110,7 +110,7 @@ test.each(process.env['SOAK'] ? [...PAUSES, ...FURTHER_PAUSES] : PAUSES)(
 test.each([
   ['5m', { hour: 0, minutes: expect.any(Number) }],
   ['1h', { hour: expect.any(Number), minutes: 0 }],
-])('set to %s, that is what is bought for the messages, and nothing breaks', async (lifetime, expected) => {
+])('set to %s, that lifetime is bought for the messages, and nothing breaks', async (lifetime, expected) => {
   const bench = await createCommandBench()
   await settings(bench, { cache: { lifetime } })
   await readFiles(bench)
@@ -119,7 +119,7 @@ test.each([
   expect(bench.simulator.stats().refused).toEqual({})
 })
 
-test('an hour is bought by itself where the conversation pauses for a quarter of an hour again and again, and from then on nothing expires', async () => {
+test('an hour is bought automatically if the conversation keeps pausing for a quarter of an hour, and from then on nothing expires', async () => {
   const bench = await createCommandBench()
   await readFiles(bench)
   for (let i = 0; i < 5; i++) await goOn(bench, 15)
@@ -137,7 +137,7 @@ test('an hour is bought by itself where the conversation pauses for a quarter of
   expect(cache.breaks).toBe(0)
 })
 
-test('without such pauses five minutes are bought', async () => {
+test('without such pauses, five minutes are bought', async () => {
   const bench = await createCommandBench()
   await readFiles(bench)
   for (let i = 0; i < 3; i++) await goOn(bench, 2)

@@ -12,7 +12,7 @@ interface Result {
   readonly total_cost_usd: number
 }
 
-test('a limit that no request fits sends nothing, says what it would cost, and is no success', async () => {
+test('a limit too low for any request sends nothing, says what the request would cost, and is not a success', async () => {
   const bench = await createHostileBench()
   const { exit, result } = await run(bench, ['-p', 'hello', '--max-cost', '0.0001'])
   expect({ exit, ...result }).toMatchObject({
@@ -29,7 +29,7 @@ test('a limit that no request fits sends nothing, says what it would cost, and i
   expect({ exit: raised.exit, result: raised.result.result }).toEqual({ exit: 0, result: GOOD })
 })
 
-test('what is left bounds how long an answer may be', async () => {
+test('what is left limits how long an answer may be', async () => {
   const bench = await createHostileBench()
   await run(bench, ['-p', 'hello', '--max-cost', '0.1'])
   const { max_tokens: asked } = sentBody(bench, 0)
@@ -40,7 +40,7 @@ test('what is left bounds how long an answer may be', async () => {
   expect(Number(asked)).toBeGreaterThan(1_000)
 })
 
-test('turns end at the limit: not one request more is sent, and what was spent is no more than it', async () => {
+test('turns end at the limit: no further request is sent, and no more than the limit was spent', async () => {
   for (const limit of [0.1, 0.17]) {
     const bench = await createHostileBench()
     let ended: Result | undefined

@@ -46,7 +46,7 @@ const bodyOf = (bench: CommandBench, index: number): string => {
 }
 
 describe('a conversation', () => {
-  test('begins with the index, and keeps those bytes whatever happens to memories meanwhile', async () => {
+  test('starts with the index, and keeps those bytes even if memories change in the meantime', async () => {
     const bench = await createCommandBench({ script: [DONE] })
     await bench.run(['memory', 'add', 'We deploy on Tuesdays'])
     await bench.run(['memory', 'add', 'I like short answers', '--scope', 'user'])
@@ -68,7 +68,7 @@ describe('a conversation', () => {
     expect(next).not.toContain('Tuesdays')
   })
 
-  test('shows nothing without memories, and nothing where memory or its flag is off', async () => {
+  test('shows nothing without memories, and nothing if memory or its flag is off', async () => {
     const bench = await createCommandBench({ script: [DONE] })
     await bench.run(['-p', 'Hello.'])
     expect(bodyOf(bench, -1)).not.toContain('<memory>')
@@ -91,7 +91,7 @@ describe('a conversation', () => {
     expect(bodyOf(bench, -1)).toMatch(/\[A memory, last verified \d+ years ago, trust: user\./)
   })
 
-  test('reads what Claude Code keeps of the project in place, where the setting says so: labelled, unconfirmed, never written', async () => {
+  test('reads what Claude Code remembers of the project in place, if the setting says so: labelled, unconfirmed, never written', async () => {
     const bench = await createCommandBench({ script: [DONE] })
     const { folder, home } = bench
     const theirs = join(home, '../user/.claude/projects', folder.replaceAll(/[^A-Za-z0-9]/g, '-'), 'memory')
@@ -121,7 +121,7 @@ describe('a conversation', () => {
     expect((await readdir(theirs)).toSorted()).toEqual(['MEMORY.md', 'feedback_tests.md'])
   })
 
-  test('of another project sees nothing of it', async () => {
+  test('in another project sees none of it', async () => {
     const bench = await createCommandBench({ script: [DONE] })
     await bench.run(['memory', 'add', 'We deploy on Tuesdays'])
     await bench.run(['-p', 'Hello.', '--cwd', bench.home])
@@ -187,7 +187,7 @@ describe('what the model writes to memory', () => {
     },
   )
 
-  test('what the user said is written unasked, as an entry of the history with the message it rests on', async () => {
+  test('what the user said is written unasked, as an entry of the history with the message it is based on', async () => {
     const bench = await createCommandBench({ script: [] })
     const path = join(memoryFolder(bench), 'deploy-day.md')
     await turn(bench, 'Remember: we deploy on Tuesdays.', [
@@ -255,7 +255,7 @@ describe('what the model writes to memory', () => {
     expect(await json(bench, 'pending')).toHaveLength(waiting)
   })
 
-  test('(S1) no name leads out of the folder, and the index is not the model’s to write', async () => {
+  test('(S1) no name leads out of the folder, and the model cannot write the index', async () => {
     const bench = await createCommandBench({ script: [DONE] })
     await bench.run(['memory', 'add', 'We deploy on Tuesdays'])
     const folder = memoryFolder(bench)
@@ -290,7 +290,7 @@ describe('what the model writes to memory', () => {
 })
 
 describe('what the user asks to be remembered', () => {
-  test('is written when the turn has ended, with the message it rests on; the next session has it', async () => {
+  test('is written when the turn has ended, with the message it is based on; the next session has it', async () => {
     const bench = await createCommandBench({ script: [DONE] })
     const { err } = await bench.run([
       '-p',
@@ -316,7 +316,7 @@ describe('what the user asks to be remembered', () => {
     expect(bodyOf(bench, -1)).toContain('is no longer called heron (today)')
   })
 
-  test('is refused where it is a secret, and not looked for where the flag or the mode is off', async () => {
+  test('is refused if it is a secret, and not looked for if the flag or the mode is off', async () => {
     const bench = await createCommandBench({ script: [DONE] })
     const { err } = await bench.run(['-p', 'Remember that the password is hunter22x'])
     expect(err).toContain('not written: it holds a secret')
@@ -327,7 +327,7 @@ describe('what the user asks to be remembered', () => {
 })
 
 describe('# text', () => {
-  test('adds a memory in print mode, and asks no model; a heading with more is a prompt', async () => {
+  test('adds a memory in print mode without asking a model; a heading with more below it is a prompt', async () => {
     const bench = await createCommandBench({ script: [DONE] })
     expect(await bench.run(['-p', '# We deploy on Tuesdays'])).toMatchObject({
       exit: 0,

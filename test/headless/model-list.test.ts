@@ -36,7 +36,7 @@ async function benchWith(options: CommandBenchOptions = {}) {
 
 const say = ['-p', 'go', '--model', MODEL] as const
 
-test('what it says is the window of a model that no table knows, from then on; it is asked again after a day', async () => {
+test('from then on it decides the window of a model that no table knows; it is asked again after a day', async () => {
   const { bench, asked, window } = await benchWith()
   expect(await bench.run(say)).toMatchObject({ exit: 0, err: '' })
   expect(asked).toHaveLength(1)
@@ -52,7 +52,7 @@ test('what it says is the window of a model that no table knows, from then on; i
   expect(doctor.out).not.toContain('is guessed')
 })
 
-test('PALIMPSEST_CONTEXT_TOKENS is stronger than what the provider says of a model that no table knows', async () => {
+test('PALIMPSEST_CONTEXT_TOKENS overrides what the provider says of a model that no table knows', async () => {
   const { bench } = await benchWith()
   await bench.run(say)
   const { out } = await bench.run(['context', '--json'], { PALIMPSEST_CONTEXT_TOKENS: '90000' })
@@ -62,12 +62,12 @@ test('PALIMPSEST_CONTEXT_TOKENS is stronger than what the provider says of a mod
 test.each([
   ['a status', () => new Response('no', { status: 404 })],
   ['nonsense', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
-  ['a list that is none', () => Response.json({ data: [{ id: MODEL, max_input_tokens: -5 }, 7] })],
+  ['an invalid list', () => Response.json({ data: [{ id: MODEL, max_input_tokens: -5 }, 7] })],
   ['a redirect', () => new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:9/x' } })],
   ['megabytes', () => new Response(new Uint8Array(4 << 20))],
   ['silence', () => new Promise<Response>(() => undefined)],
 ])(
-  'an answer that is %s changes nothing, delays nothing, and is told in the trace alone',
+  'an answer that is %s changes nothing, delays nothing, and is reported only in the trace',
   async (_what, answer) => {
     const { bench, window } = await benchWith({ instead: async () => await answer() })
     const ran = await bench.run([...say, '--debug'])
@@ -77,7 +77,7 @@ test.each([
   },
 )
 
-test('an endpoint that does not have it is not asked again the same day; a failure that may pass is', async () => {
+test('an endpoint without it is not asked again on the same day; after a temporary failure it is', async () => {
   const status = { now: 404 }
   const { bench, asked } = await benchWith({ instead: () => new Response('', { status: status.now }) })
   await bench.run(say)
@@ -90,7 +90,7 @@ test('an endpoint that does not have it is not asked again the same day; a failu
   expect(asked).toHaveLength(3)
 })
 
-test('a window that cannot be is not believed: the table knows better', async () => {
+test('an impossible window is not believed: the table decides', async () => {
   const models = { data: [{ id: 'claude-opus-5', max_input_tokens: 4_097 }] }
   const { bench } = await benchWith({ instead: () => Response.json(models) })
   await bench.run(['-p', 'go', '--model', 'claude-opus-5'])
@@ -98,7 +98,7 @@ test('a window that cannot be is not believed: the table knows better', async ()
   expect(JSON.parse(out).window).toBe(1_000_000)
 })
 
-test('a key goes with the question to the address it belongs to, and not to one that a project chose', async () => {
+test('the question carries the key to the address it belongs to, and not to one that a project chose', async () => {
   const { bench, asked } = await benchWith()
   await bench.run(say, { ANTHROPIC_API_KEY: 'sk-secret' })
   await put(join(bench.folder, '.palimpsest/settings.json'), JSON.stringify({ baseUrl: bench.url }))
@@ -108,7 +108,7 @@ test('a key goes with the question to the address it belongs to, and not to one 
   expect(keys.map((key) => key.includes('sk-secret'))).toEqual([true, false])
 })
 
-test('it is not asked where the flag is off, nor of a model that is asked by chat completions, nor offline', async () => {
+test('it is not asked if the flag is off, for a model of a chat completions server, or offline', async () => {
   const { bench, asked } = await benchWith()
   await bench.run(['-p', 'go', '--model', 'palimpsest-offline'])
   await bench.run(['-p', 'go', '--model', 'openai/x', '--base-url', `${bench.url}/v1`])
@@ -117,7 +117,7 @@ test('it is not asked where the flag is off, nor of a model that is asked by cha
   expect(asked).toHaveLength(0)
 })
 
-test('a damaged file counts as none', async () => {
+test('a damaged file counts as missing', async () => {
   const { bench, window } = await benchWith()
   await put(join(bench.home, 'reported-models.json'), '{"endpoints": 7')
   expect(await bench.run(say)).toMatchObject({ exit: 0, err: '' })

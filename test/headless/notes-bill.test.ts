@@ -29,7 +29,7 @@ async function fill(bench: CommandBench, rounds: number, args: readonly string[]
   expect(ran).toMatchObject({ exit: 0 })
 }
 
-test('asked for eagerly, they are first written when 10,000 tokens have come, not when the window is nearly full', async () => {
+test('with eager notes the first ones are written after 10,000 tokens, not when the window is nearly full', async () => {
   const bench = await createCommandBench({ script: [NOTES, SUMMARY] })
   await settings(bench, { sessionMemory: 'eager' })
   await setFlags(bench, NO_OWN_SUMMARY)
@@ -66,7 +66,7 @@ const NOT_BOUGHT: readonly Case[] = [
   ['nothing compacts by itself', NO_OWN_SUMMARY, { DISABLE_AUTO_COMPACT: '1' }, 'computed'],
   ['nothing may compact, however eagerly', NO_OWN_SUMMARY, { DISABLE_COMPACT: '1' }, 'eager'],
   [
-    'they are not to be the summary',
+    'they must not become the summary',
     { ...NO_OWN_SUMMARY, 'compaction-from-notes': false, 'prepared-compaction': false },
     {},
     'computed',
@@ -78,7 +78,7 @@ const FURTHER_NOT_BOUGHT: readonly Case[] = [
 ]
 
 test.each(process.env['SOAK'] ? [...NOT_BOUGHT, ...FURTHER_NOT_BOUGHT] : NOT_BOUGHT)(
-  'none are bought where %s',
+  'none are bought if %s',
   async (_where, flags, env, sessionMemory) => {
     const bench = await createCommandBench({ script: [NOTES, SUMMARY] })
     await settings(bench, { sessionMemory })
@@ -88,7 +88,7 @@ test.each(process.env['SOAK'] ? [...NOT_BOUGHT, ...FURTHER_NOT_BOUGHT] : NOT_BOU
   },
 )
 
-test('they are bought where nothing else serves', async () => {
+test('they are bought if nothing else serves', async () => {
   const bench = await createCommandBench({ script: [NOTES, SUMMARY] })
   await setFlags(bench, NO_OWN_SUMMARY)
   await fill(bench, 6, ['--window', WINDOW])

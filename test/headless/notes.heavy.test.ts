@@ -77,7 +77,7 @@ async function fill(bench: Bench, rounds: number, args: readonly string[] = []) 
   return await stream(bench, ['-p', 'fill the window', ...args])
 }
 
-test('past the warning a fork writes notes, read from the cache; the file and the bill have them; at the threshold they are the summary', async () => {
+test('past the warning a fork writes notes from the cache; the file and the bill show them; at the threshold they become the summary', async () => {
   const bench = await createBench({ script: [notesStep()] })
   await switchOff(bench, 'server-compaction')
   const { exit, err, lines } = await fill(bench, ROUNDS_TO_FILL)
@@ -107,7 +107,7 @@ test('past the warning a fork writes notes, read from the cache; the file and th
   })
 })
 
-test('what is computed stands in the file after every run, without a request; switched off, there is no file', async () => {
+test('the file has computed notes after every run, without a request; if switched off, there is no file', async () => {
   const bench = await createBench()
   const run = { content: [call('Bash', { command: 'ls no-such-file' })] }
   bench.simulator.addSteps([run, { content: [text('It is not there.')] }])
@@ -126,7 +126,7 @@ test('what is computed stands in the file after every run, without a request; sw
   expect(await notesOf(off)).toBeUndefined()
 })
 
-test('a template and a request of the user take the place of ours; what the user changed in the file is what the summary says', async () => {
+test("the user's template and request replace ours; the summary says what the user changed in the file", async () => {
   const bench = await createBench()
   await switchOff(bench, 'server-compaction')
   await put(join(bench.home, 'session-memory', 'template.md'), '# Ours\n_What matters here._\n')
@@ -148,7 +148,7 @@ test('a template and a request of the user take the place of ours; what the user
   expect(sent.includes('As the model has it.')).toBe(false)
 })
 
-test('a run tells its result before notes that are still being written, and what they cost is on the bill when it ends', async () => {
+test('a run reports its result before notes that are still being written, and includes their cost in the bill when it ends', async () => {
   const bench = await createBench({ script: [notesStep(NOTES, { delay_ms: 1_500 })] })
   await switchOff(bench, 'server-compaction')
   bench.simulator.addSteps(
@@ -171,7 +171,7 @@ test('a run tells its result before notes that are still being written, and what
   expect(jsonObject(named.out)).toMatchObject({ path: 'plain' })
 })
 
-test('notes that were due when a run ended are written beside the next one, from the cache', async () => {
+test('notes that were due when a run ended are written in parallel with the next one, from the cache', async () => {
   const bench = await createBench({ script: [notesStep()] })
   await switchOff(bench, 'server-compaction')
   // The last answer crosses the warning, and calls no tool.
@@ -186,7 +186,7 @@ test('notes that were due when a run ended are written beside the next one, from
   expect(await notesOf(bench)).toBe(`${NOTES}\n`)
 })
 
-test('three answers that are no notes are enough for a session, however many runs it has', async () => {
+test('a session gives up after three answers that are not notes, however many runs it has', async () => {
   const nothing = { when: { source: 'session-memory' }, content: [text(' ')], times: 9 }
   const bench = await createBench({ script: [nothing] })
   await switchOff(bench, 'server-compaction')
@@ -200,7 +200,7 @@ test('three answers that are no notes are enough for a session, however many run
   expect(askedBy(bench, 'session-memory')).toHaveLength(3)
 })
 
-test('where notes are off, a summary is made in time, and serves at the threshold', async () => {
+test('if notes are off, a summary is prepared in time and used at the threshold', async () => {
   const bench = await createBench()
   await switchOff(bench, 'server-compaction', 'session-memory')
   const summary = { when: { source: 'compact' }, content: [text('<summary>MADE IN TIME.</summary>')] }
@@ -213,7 +213,7 @@ test('where notes are off, a summary is made in time, and serves at the threshol
   expect(JSON.stringify(spent)).toContain('"prepared"')
 })
 
-test('a model that the settings name for summaries writes them; the one that answers writes no notes in its place', async () => {
+test('the model that the settings name for summaries writes them; the model that answers writes no notes instead', async () => {
   const bench = await createBench()
   await settings(bench, { compaction: { model: 'claude-haiku-5-5' } })
   bench.simulator.addSteps([
@@ -230,15 +230,15 @@ test('a model that the settings name for summaries writes them; the one that ans
 
 test.each([
   ['background calls are off', ['background-calls'], []],
-  ['the session may not cost more', [], ['--max-cost', '0.0001']],
-])('no notes are asked for where %s', async (_why, flags, args) => {
+  ['the session must not cost more', [], ['--max-cost', '0.0001']],
+])('no notes are requested if %s', async (_why, flags, args) => {
   const bench = await createBench()
   await switchOff(bench, 'server-compaction', ...flags)
   await fill(bench, ROUNDS_TO_FILL - 1, args)
   expect(askedBy(bench, 'session-memory')).toEqual([])
 })
 
-test('what stands in the place of the notes and is none stops nothing, is told in a line and stays as it is', async () => {
+test('a place of the notes with something else in it stops nothing, is reported in a line and stays as it is', async () => {
   const bench = await createBench()
   bench.simulator.addSteps(Array.from({ length: 5 }, () => ({ content: [text('Yes.')] })))
   await bench.run(['-p', 'is anybody there?'])

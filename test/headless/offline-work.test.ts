@@ -8,7 +8,7 @@ interface Result {
   readonly usage: { readonly output_tokens: number }
 }
 
-test('offline, a wish to have something changed is answered at once, with what to set, and nothing is searched', async () => {
+test('offline, a request to change something is answered at once with what to set, and nothing is searched', async () => {
   const { run } = await createInProcess()
   const { exit, out } = await run([
     '-p',

@@ -7,7 +7,7 @@ import { call, createBench, jsonLines, jsonObject, put, sentBody, text } from '.
 
 // Flags of a headless run, each seen from outside: in what is sent, in what happens, in how it ends.
 
-test('--max-turns ends the turn after so many answers, and the session goes on', async () => {
+test('--max-turns ends the turn after that many answers, and the session continues', async () => {
   const bench = await createBench({
     script: [
       { content: [call('Read', { file_path: 'a.txt' })], times: 2 },
@@ -26,7 +26,7 @@ test('--max-turns ends the turn after so many answers, and the session goes on',
   expect(next).toMatchObject({ exit: 0, out: 'Two files.\n', err: '' })
 })
 
-test('--max-cost sends no request that would go beyond; a higher one lets it go on', async () => {
+test('--max-cost sends no request that would exceed it; a higher limit lets the session continue', async () => {
   const bench = await createBench({
     script: [{ content: [call('Read', { file_path: 'a.txt' })] }, { content: [text('Done.')] }],
   })
@@ -44,13 +44,13 @@ test('--max-cost sends no request that would go beyond; a higher one lets it go 
   })
 })
 
-test('--max-cost says so where it cannot hold: a model without a known price', async () => {
+test('--max-cost says if it cannot be enforced: a model without a known price', async () => {
   const bench = await createBench({ script: [{ content: [text('Done.')] }] })
   const { err } = await bench.run(['-p', 'look', '--model', 'own-model', '--max-cost', '0.5'])
   expect(err).toContain('no price is known for own-model, so the limit of $0.5 cannot be enforced')
 })
 
-test('--window: what does not fit is refused before it is sent, with the cure', async () => {
+test('--window: a prompt that does not fit is refused before it is sent, with the fix', async () => {
   const bench = await createBench()
   const { exit, out, err } = await bench.run(['-p', 'word '.repeat(20_000), '--window', '30000'])
   expect({ exit, out }).toEqual({ exit: 1, out: '' })
@@ -60,7 +60,7 @@ test('--window: what does not fit is refused before it is sent, with the cure', 
   expect(bench.simulator.requests()).toEqual([])
 })
 
-test('--settings, --cwd, --model and the two system prompts arrive where they belong', async () => {
+test('--settings, --cwd, --model and the two system prompts take effect', async () => {
   const bench = await createBench({
     script: [{ content: [call('Read', { file_path: 'in.txt' })] }, { content: [text('ok')] }],
   })
@@ -94,7 +94,7 @@ test.each([
     ['--permission-mode', 'bypassPermissions'],
     ['a.txt', 'b.txt', 'c.txt'],
   ],
-] as const)('%j: what may be written is written, nothing else', async (flags, written) => {
+] as const)('%j: only what is allowed to be written is written', async (flags, written) => {
   const bench = await createBench({
     script: [
       {
@@ -114,7 +114,7 @@ test.each([
   expect(err.split('\n')).toHaveLength(3 - written.length + 1)
 })
 
-test('--debug writes every decision as JSON to stderr, and nothing of the conversation', async () => {
+test('--debug writes every decision as JSON to stderr, without any text of the conversation', async () => {
   const bench = await createBench({
     script: [{ content: [text('Hello to you.')] }],
     faults: [{ fault: { type: 'status', status: 500 } }],
@@ -130,7 +130,7 @@ test('--debug writes every decision as JSON to stderr, and nothing of the conver
   expect(err).not.toContain('secret words')
 })
 
-test('the prompt comes from stdin, or from both: words first, what is piped behind them', async () => {
+test('the prompt comes from stdin, from the command line, or both: first the words, then what is piped', async () => {
   const bench = await createBench({ script: [{ content: [text('ok')], times: 3 }] })
   await bench.run(['-p'], { stdin: 'from a pipe\n' })
   await bench.run(['-p', 'look at this:'], { stdin: 'a log' })
@@ -141,7 +141,7 @@ test('the prompt comes from stdin, or from both: words first, what is piped behi
   expect(prompts[2]).toContain('"by a dash"')
 })
 
-test('a run that is told to stop ends its turn, says so, and can be gone on with', async () => {
+test('a run that is told to stop ends its turn, says so, and can be resumed', async () => {
   const bench = await createBench({
     script: [{ content: [text('Never seen.')], delay_ms: 60_000 }, { content: [text('Back.')] }],
   })

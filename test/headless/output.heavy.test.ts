@@ -94,7 +94,7 @@ test('stream-json: init first, every message as it is stored, the result last', 
   expect(err).toContain('--permission-mode accept-edits')
 })
 
-test('json: the result alone, one line on stdout', async () => {
+test('json: only the result, as one line on stdout', async () => {
   const bench = await createBench({ script: [{ content: [text('Four.')] }] })
   const { exit, out, err } = await bench.run(['-p', '2 + 2?', '--output-format', 'json'])
   expect({ exit, err }).toEqual({ exit: 0, err: '' })
@@ -108,7 +108,7 @@ test('json: the result alone, one line on stdout', async () => {
   })
 })
 
-test('text: the answer alone on stdout; a denied call is a line on stderr that names the flag', async () => {
+test('text: only the answer on stdout; a denied call is a line on stderr that names the flag', async () => {
   const bench = await createBench({
     script: [
       { content: [text('I write.'), call('Write', { file_path: 'b.txt', content: 'x' })] },
@@ -126,7 +126,7 @@ test('text: the answer alone on stdout; a denied call is a line on stderr that n
   ])
 })
 
-test('an answer in parts, because of the output limit or a pause, is printed whole', async () => {
+test('an answer split by the output limit or a pause is printed in full', async () => {
   const bench = await createBench({
     script: [
       { content: [text('one ')], stop_reason: 'max_tokens' },
@@ -165,7 +165,7 @@ test.each(['text', 'json', 'stream-json'])(
   },
 )
 
-test('stream-json: a run whose disk fails in the middle ends its stream with a result, and says why on stderr', async () => {
+test('stream-json: if the disk fails in the middle of a run, the stream ends with a result, and stderr says why', async () => {
   const bench = await createBench()
   bench.simulator.addSteps([
     { content: [call('Bash', { command: `rm -r ${join(bench.home, 'projects')}` })] },

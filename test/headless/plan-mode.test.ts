@@ -39,7 +39,7 @@ const hasFile = async (path: string): Promise<boolean> =>
   )
 
 describe('plan mode without a user', () => {
-  test('ends with the plan as its result, and says why nothing came of it and how to go on', async () => {
+  test('ends with the plan as its result, and says why nothing was done and how to continue', async () => {
     const bench = await createBench()
     bench.simulator.addSteps([
       { content: [call('ExitPlanMode', { plan: PLAN })] },
@@ -56,7 +56,7 @@ describe('plan mode without a user', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
 
-  test('is told at the end of the conversation: the prefix is the same bytes in every mode', async () => {
+  test('is announced at the end of the conversation: the prefix has the same bytes in every mode', async () => {
     const bench = await createBench()
     bench.simulator.addSteps([{ content: [text('Ready.')] }, { content: [text('Done.')] }])
     await bench.run(planning)
@@ -74,7 +74,7 @@ describe('plan mode without a user', () => {
     expect(JSON.stringify(sentBody(other))).not.toContain('Plan mode is on')
   })
 
-  test('lets nothing be written but the plan file, which is not reached by another name', async () => {
+  test('allows writes only to the plan file, and to no other file under another name', async () => {
     const bench = await createBench()
     await put(join(bench.folder, 'a.txt'), 'the egret')
     await mkdir(join(bench.home, 'projects'), { recursive: true, mode: 0o700 })
@@ -115,7 +115,7 @@ describe('plan mode without a user', () => {
     expect(out).toContain('- two\n\nThat is it.')
   })
 
-  test('does not follow a link in the place of the plan file', async () => {
+  test('does not follow a link at the path of the plan file', async () => {
     const bench = await createBench()
     const victim = join(bench.folder, 'victim.txt')
     await writeFile(victim, 'untouched')
@@ -136,7 +136,7 @@ describe('plan mode without a user', () => {
     expect(out).toBe('I could not.\n')
   })
 
-  test('ExitPlanMode is refused anywhere else, by a fork, and without a plan', async () => {
+  test('ExitPlanMode is refused in other modes, from a fork, and without a plan', async () => {
     const bench = await createBench()
     bench.simulator.addSteps([
       { content: [call('ExitPlanMode', { plan: PLAN })] },
@@ -162,7 +162,7 @@ describe('plan mode without a user', () => {
     expect(await hasFile(await planFile(bench))).toBe(false)
   })
 
-  test('the plan and the mode are there after a compaction, and after one that follows a resume', async () => {
+  test('the plan and the mode survive a compaction, and one after a resume', async () => {
     const bench = await createBench()
     await askForSummaries(bench)
     const long = `${PLAN}\n\n${'And so on, at length.\n'.repeat(1_000)}`

@@ -65,20 +65,17 @@ const CASES: readonly Case[] = [
 ]
 const CHOSEN = CASES.filter(({ isForSoak }) => process.env['SOAK'] || !isForSoak)
 
-test.each(CHOSEN)(
-  '$title: the same inside of this process and as one of its own',
-  async ({ args, options }) => {
-    const [inside, own] = [await createBench({ script: SCRIPT }), await createBench({ script: SCRIPT })]
-    const ran = await inside.run(args, options)
-    const started = await own.start(args, options).ended
-    expect(told(started, own)).toEqual(told(ran, inside))
-    const sent = (bench: Bench): readonly string[] =>
-      bench.simulator.requests().map((request) => stripped(JSON.stringify(request), bench))
-    expect(sent(own)).toEqual(sent(inside))
-  },
-)
+test.each(CHOSEN)('$title: the same inside this process and in one of its own', async ({ args, options }) => {
+  const [inside, own] = [await createBench({ script: SCRIPT }), await createBench({ script: SCRIPT })]
+  const ran = await inside.run(args, options)
+  const started = await own.start(args, options).ended
+  expect(told(started, own)).toEqual(told(ran, inside))
+  const sent = (bench: Bench): readonly string[] =>
+    bench.simulator.requests().map((request) => stripped(JSON.stringify(request), bench))
+  expect(sent(own)).toEqual(sent(inside))
+})
 
-test('a folder that is gone is told in one line, with the cure', async () => {
+test('a folder that no longer exists is reported in one line, with the fix', async () => {
   const bench = await createBench()
   const gone = join(await realpath(bench.folder), 'gone')
   await mkdir(gone)

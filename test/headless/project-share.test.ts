@@ -16,7 +16,7 @@ import { tempFolder } from '../kit/temp-home.ts'
 const DAY_MS = 24 * 3_600_000
 const SOURCE = 'extract-memories'
 
-test('the bill of a project is that of its other sessions, in the last 30 days', async () => {
+test('the bill of a project is that of its other sessions in the last 30 days', async () => {
   const home = await tempFolder()
   const at = Date.parse('2026-11-18T12:00:00')
   const spend = async (session: string, project: string, daysAgo: number, amounts: object) => {
@@ -36,7 +36,7 @@ test('the bill of a project is that of its other sessions, in the last 30 days',
   expect(elsewhere()).toEqual({ totalUsd: 16.875, besideUsd: 1.375 })
 })
 
-test('beyond 5 cents a session may call as long as the project has a tenth left, whatever its own bill says', () => {
+test("beyond 5 cents a session may call as long as the project's share of a tenth is not used up, whatever its own bill says", () => {
   const facts = findModelFacts('claude-sonnet-5-5') ?? unknownModelFacts('claude-sonnet-5-5')
   const own = { totalUsd: 0.2, besideUsd: 0.049 }
   const may = (totalUsd: number, besideUsd: number): boolean =>
@@ -44,7 +44,7 @@ test('beyond 5 cents a session may call as long as the project has a tenth left,
   expect([may(0, 0), may(10, 0), may(10, 1)]).toEqual([false, true, false])
 })
 
-test('a session of a project whose share is used up saves memories for 5 cents, and no more; one of a project with a share goes on', async () => {
+test('a session whose project has used up its share saves memories for 5 cents and no more; one whose project has a share continues', async () => {
   const used = await extractions({ main: 1, [SOURCE]: 1 })
   const left = await extractions({ main: 100 })
   expect(used).toMatchObject({ isWithin: true })

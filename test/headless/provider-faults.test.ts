@@ -39,7 +39,7 @@ test.each([
   ['the Messages API', providerFaults(), messagesPlace],
   ['chat completions', faultsIn(CHAT), chatPlace],
 ])(
-  '%s: whatever a provider sends, a run ends in an answer or in one sentence, and the session goes on',
+  '%s: whatever a provider sends, a run ends with an answer or one sentence, and the session continues',
   async (_what, all, makePlace) => {
     const faults = all.filter(({ isBig }) => !isBig)
     expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length)
@@ -54,7 +54,7 @@ test.each([
   },
 )
 
-test('whatever comes instead of the list of models, the run goes on without it', async () => {
+test('whatever is sent instead of the list of models, the run continues without it', async () => {
   const faults = providerFaults().filter(({ isBig }) => !isBig)
   const queue = faults.filter((_, i) => i % (process.env['SOAK'] ? 7 : 2_503) === 0)
   const wrong: string[] = []

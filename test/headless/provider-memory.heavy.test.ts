@@ -30,7 +30,7 @@ interface Measured {
 }
 
 test(
-  'answers that are too large or never end: one sentence, in bounded time and memory, and the session goes on',
+  'answers that are too large or never end: one sentence, in bounded time and memory, and the session continues',
   async () => {
     const big = providerFaults().filter(({ isBig }) => isBig)
     const chosen = process.env['SOAK'] ? big : big.filter(({ name }) => CI.includes(name))

@@ -45,7 +45,7 @@ async function secretEverywhere(): Promise<CommandBench> {
   return bench
 }
 
-test('takes a text out of transcripts, stored results, notes, memories and their history; the session goes on', async () => {
+test('removes a text from transcripts, stored results, notes, memories and their history; the session continues', async () => {
   const bench = await secretEverywhere()
   const before = await holders(bench)
   expect(before.filter((path) => path.endsWith('.jsonl'))).toHaveLength(1)
@@ -69,7 +69,7 @@ test('takes a text out of transcripts, stored results, notes, memories and their
   expect((await bench.run(['memory', 'log'])).exit).toBe(0)
 })
 
-test('says what it leaves: settings are the user’s own', async () => {
+test("says what it does not change: the user's own settings", async () => {
   const bench = await createCommandBench({ script: [DONE] })
   await bench.run(['-p', 'Hello.'])
   await writeFile(join(bench.home, 'settings.json'), JSON.stringify({ env: { KEY: SECRET } }))
@@ -82,7 +82,7 @@ test.each([
   ['Zanzibar 77', 'zanzibar-77'],
   ['zanzibar-77', 'zanzibar-77'],
 ])(
-  'a memory whose name spells %j gets another one, in its history too, and still is a memory',
+  'a memory whose name spells %j is renamed, in its history too, and is still a memory',
   async (text, slug) => {
     const bench = await createCommandBench()
     await bench.run(['memory', 'add', `The codename is ${text}`])

@@ -26,7 +26,7 @@ describe('a file that was read in an earlier run', () => {
     expect(await readFile(join(bench.folder, 'a.ts'), 'utf8')).toMatch(/^export const two = 1\n/)
   })
 
-  test('is to be read again where somebody changed it since', async () => {
+  test('must be read again if somebody changed it since', async () => {
     const bench = await benchWith([[read('a.ts')], [EDIT]])
     await say(bench, 'first')
     await writeFile(join(bench.folder, 'a.ts'), 'export const one = 3\n')
@@ -35,7 +35,7 @@ describe('a file that was read in an earlier run', () => {
     )
   })
 
-  test('was changed by an edit whose result is known too', async () => {
+  test('counts as read after an edit whose result is in view', async () => {
     const again = call('Edit', { file_path: 'a.ts', old_string: 'two', new_string: 'three' })
     const bench = await benchWith([[read('a.ts'), EDIT], [again]])
     await say(bench, 'first')
@@ -44,7 +44,7 @@ describe('a file that was read in an earlier run', () => {
 })
 
 describe('a file that left the view', () => {
-  test('by a compaction is to be read again, and can be changed then', async () => {
+  test('because of a compaction must be read again, and can then be changed', async () => {
     const bench = await benchWith([[read('a.ts'), ...others()], [EDIT], [read('a.ts')], [EDIT]])
     await say(bench, 'first')
     expect((await bench.run(['compact'], MODEL)).exit).toBe(0)
@@ -55,7 +55,7 @@ describe('a file that left the view', () => {
     expect(await say(bench, 'now', '--continue')).toMatch(/^Replaced 1 occurrence/)
   })
 
-  test('can be changed again where the compaction is undone', async () => {
+  test('can be changed again if the compaction is undone', async () => {
     const bench = await benchWith([[read('a.ts'), ...others()], [EDIT]])
     await say(bench, 'first')
     const { out } = await bench.run(['compact', '--json'], MODEL)
@@ -63,14 +63,14 @@ describe('a file that left the view', () => {
     expect(await say(bench, 'then', '--continue')).toMatch(/^Replaced 1 occurrence/)
   })
 
-  test('and was read again by the compaction itself can be changed', async () => {
+  test('and that the compaction itself read again can be changed', async () => {
     const bench = await benchWith([[...others(), read('a.ts')], [EDIT]])
     await say(bench, 'first')
     expect((await bench.run(['compact'], MODEL)).exit).toBe(0)
     expect(await say(bench, 'then', '--continue')).toMatch(/^Replaced 1 occurrence/)
   })
 
-  test('by clearing is to be read again', async () => {
+  test('because of clearing must be read again', async () => {
     const bench = await benchWith([[read('a.ts')], others(), others(), [EDIT]], 100)
     await say(bench, 'first')
     await say(bench, 'parts', '--continue')

@@ -57,7 +57,7 @@ async function entriesOf({ home }: CommandBench): Promise<readonly MessageEntry[
 }
 
 describe('the model', () => {
-  test('finds words in every mode, with the ids of what said them, and nobody is asked', async () => {
+  test('finds words in every mode, with the ids of the messages, without asking anybody', async () => {
     const bench = await sessionWithRead()
     for (const mode of ['default', 'plan', 'accept-edits']) {
       const found = await recalled(bench, { query: 'password of the lighthouse' }, '--permission-mode', mode)
@@ -67,7 +67,7 @@ describe('the model', () => {
     }
   })
 
-  test('gets a result to the byte by the id of its message, by its tool use, and page by page', async () => {
+  test('gets a result byte for byte by the id of its message, by its tool use, and page by page', async () => {
     const bench = await sessionWithRead()
     const read = (await entriesOf(bench)).find(({ origin }) => origin === 'tool')
     if (!read) throw new Error('nothing was read')
@@ -88,7 +88,7 @@ describe('the model', () => {
     expect(range).toContain(`[${read.id.slice(0, 8)}]`)
   })
 
-  test('is told what to do where nothing is found, and where the call is none', async () => {
+  test('is told what to do if nothing is found and if the call is invalid', async () => {
     const bench = await sessionWithRead()
     expect(await recalled(bench, { query: 'zeppelin over the bay' })).toContain('Try fewer or other words')
     bench.simulator.addSteps([
@@ -110,7 +110,7 @@ describe('the model', () => {
     ])
   })
 
-  test('does not find what it looked for itself, nor what it recalled before', async () => {
+  test('finds neither its own searches nor what it recalled before', async () => {
     const bench = await sessionWithRead()
     await recalled(bench, { query: 'line 17 of harbour.txt' })
     const again = await recalled(bench, { query: 'line 17 of harbour.txt' })

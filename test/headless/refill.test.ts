@@ -25,7 +25,7 @@ function failing(round: number) {
   }
 }
 
-test('it is compacted four times, however long it goes on; by hand it begins again', async () => {
+test('it is compacted four times, however long it continues; a compaction by hand starts it again', async () => {
   const bench = await createCommandBench()
   await switchOff(bench, 'server-compaction', 'background-calls')
   bench.simulator.addSteps([

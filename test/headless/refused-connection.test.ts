@@ -17,7 +17,7 @@ const PLACES = [
   },
 ]
 
-test('nothing listens on this machine: asked three times, then one sentence with the cure, and the session goes on', async () => {
+test('if nothing listens on this machine: three attempts, then one sentence with the fix, and the session continues', async () => {
   await Promise.all(
     PLACES.map(async ({ given, model, cure }) => {
       const bench = await createHostileBench()
@@ -49,7 +49,7 @@ test('nothing listens on this machine: asked three times, then one sentence with
 /** Some of the ports that the fetch standard blocks. */
 const BLOCKED = [1, 22, 6000, 10_080]
 
-test('a port that can never be asked is asked once: one sentence, no wait', async () => {
+test('a port that can never be asked is tried once: one sentence, no wait', async () => {
   const bench = await createHostileBench()
   for (const port of BLOCKED) {
     const { exit, out, err } = await bench.run(['-p', 'hello', '--base-url', `http://127.0.0.1:${port}`])
@@ -61,7 +61,7 @@ test('a port that can never be asked is asked once: one sentence, no wait', asyn
   }
 })
 
-test('a server that does not speak TLS is asked once', async () => {
+test('a server that does not speak TLS is tried once', async () => {
   const bench = await createHostileBench()
   const served = await serve(async () => new Response())
   const { exit, err } = await bench.run(['-p', 'hello', '--base-url', `https://127.0.0.1:${served.port}`])

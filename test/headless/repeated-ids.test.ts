@@ -8,7 +8,7 @@ import type { Play } from '../kit/hostile/hostile-server.ts'
 
 // Servers that count their calls anew with every answer, from outside: run by run, over a compaction and its undo.
 
-test('ids that come again with every run stay apart, also those of before a compaction that is undone', async () => {
+test('ids that every run repeats stay apart, including those before a compaction that is undone', async () => {
   const bench = await createHostileBench()
   for (const [i, id] of ['call_0', 'call_0', '', 'a b', 'call_0'].entries()) {
     bench.server.faults.push(callWith(id))

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { claudeCodeSession } from '../kit/claude-code-session.ts'
 import { createBench, jsonObject, put } from '../kit/headless.ts'
 
-test('a session of our own is found and replayed', async () => {
+test('one of our own sessions is found and replayed', async () => {
   const bench = await createBench({ script: [{ content: [{ type: 'text', text: 'Good day.' }] }] })
   expect((await bench.run(['-p', 'Say something.'])).exit).toBe(0)
   // Its threads are ready sooner when they come from the bundle.
@@ -18,7 +18,7 @@ test('a session of our own is found and replayed', async () => {
   ])
 })
 
-test('of a folder with 200 sessions of Claude Code, Ctrl-C leaves a whole report on what was done, with its page', async () => {
+test('with 200 sessions of Claude Code in a folder, Ctrl-C still gives a complete report on what was done so far, with its page', async () => {
   const bench = await createBench()
   const projects = join(bench.userHome, '.claude/projects')
   const session = claudeCodeSession(12)

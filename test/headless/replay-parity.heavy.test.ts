@@ -25,7 +25,7 @@ const IN_CI = [{ window: 60_000, lines: 290, turns: [5, 5] }]
 const IN_SOAK = [...IN_CI, { window: 40_000, lines: 210, turns: [10] }]
 
 test.each(process.env['SOAK'] ? IN_SOAK : IN_CI)(
-  'in a window of $window the command and the replay decide the same',
+  'in a window of $window the command and the replay make the same decisions',
   async ({ window, lines, turns }) => {
     const bench = await createBench()
     await setFlags(bench, Object.fromEntries(OFF.map((name) => [name, false])))

@@ -21,7 +21,7 @@ const FILES = IS_SOAK ? 5 : 3
 const MODELS = ['claude-opus-5-5', ...(IS_SOAK ? ['claude-opus-4-6', 'claude-sonnet-5-5'] : [])]
 
 test.each(MODELS)(
-  '%s: compact and context tell one size, marked as an estimate, and the provider then counts about as much',
+  '%s: compact and context report the same size, marked as an estimate, and the provider then counts about as much',
   async (model) => {
     const { bench, env } = await filled(model)
     const compacted = jsonObject((await bench.run(['compact', '--json'], env)).out)
@@ -49,7 +49,7 @@ test.each(MODELS)(
   },
 )
 
-test('another agent’s session, compacted before anything was answered here, is as small as it is', async () => {
+test('another agent’s session, compacted before any answer here, is reported at its compacted size', async () => {
   const bench = await createCommandBench()
   await switchOff(bench, 'server-compaction', 'background-calls', 'micro-batch')
   bench.simulator.addSteps([
@@ -71,7 +71,7 @@ test.each([
   ['a fork', 'summary', ['server-compaction']],
   ['the provider', "the provider's summary", []],
 ])(
-  'the share that the cache served is that of the whole session, before a compaction by %s and after it',
+  'the share served from the cache is that of the whole session, before a compaction by %s and after it',
   async (_who, name, off) => {
     const { bench, env } = await filled('claude-opus-5-5', off)
     const rate = async (): Promise<unknown> => (await contextOf(bench, env))['cache']
@@ -83,7 +83,7 @@ test.each([
   },
 )
 
-test('the tokens of a result are all that the provider served in that run, its own compaction included', async () => {
+test('the tokens of a result are all that the provider processed in that run, including its own compaction', async () => {
   const bench = await createCommandBench()
   await switchOff(bench, 'background-calls')
   bench.simulator.addSteps([
@@ -105,7 +105,7 @@ test('the tokens of a result are all that the provider served in that run, its o
   })
 })
 
-test('context speaks of the room that the screen speaks of, and counts compactions by who wrote their summary, over the whole session and in the result of a run', async () => {
+test('context reports the same room as the screen, and counts compactions by who wrote their summary, over the whole session and in the result of a run', async () => {
   const { bench, env } = await filled('claude-opus-5-5')
   // Not of all that the model would accept.
   expect(await contextOf(bench, env)).toMatchObject({ window: 1_000_000, working: 200_000, room: 177_000 })
@@ -127,7 +127,7 @@ test('context speaks of the room that the screen speaks of, and counts compactio
   expect((await bench.run(['context'], small)).out).toContain('\ncompacted 2 times: 2 by summary\n')
 })
 
-test('a breaker that opened is told, with when it may try again', async () => {
+test('a breaker that opened is reported, with the time of the next attempt', async () => {
   const { bench, env } = await filled('claude-opus-5-5')
   const closed = { state: 'closed', failures: 0 }
   expect(await contextOf(bench, env)).toMatchObject({
@@ -167,7 +167,7 @@ const SWITCHED_OFF: readonly {
   ...(IS_SOAK ? [{ settings: { autoCompactEnabled: false } }, { flags: { 'auto-compact': false } }] : []),
 ]
 
-test('where nothing compacts by itself, it is warned of the window’s end, by the command and on the screen', async () => {
+test('if nothing compacts automatically, the command and the screen warn before the window is full', async () => {
   const { bench, env } = await filled('claude-opus-5-5')
   for (const { flags = {}, settings = {}, more = {} } of SWITCHED_OFF) {
     await setFlags(bench, { 'background-calls': false, ...flags })

@@ -24,7 +24,7 @@ import {
 const LARGE = 'seq 1 20000'
 const LARGE_CHARS = 108_893
 
-test('a stored result can be paged through with Read, nobody is asked, and what is read is not stored again', async () => {
+test('a stored result can be paged through with Read without a question, and what is read is not stored again', async () => {
   const bench = await createBench({ script: [{ content: [call('Bash', { command: LARGE })] }, done()] })
   expect(await bench.run(['-p', 'count', '--permission-mode', 'bypass'])).toMatchObject({ exit: 0, err: '' })
   const [first = ''] = resultTexts(sentBody(bench, 1))
@@ -45,7 +45,7 @@ test('a stored result can be paged through with Read, nobody is asked, and what 
   expect(await storedFiles(bench)).toEqual([path])
 })
 
-test('a full disk: the result is cut and says so, the turn goes on', async () => {
+test('a full disk: the result is cut and says so, and the turn continues', async () => {
   const bench = await createBench({
     script: [{ content: [call('Bash', { command: 'seq 1 60000' })] }, done()],
   })
@@ -64,7 +64,7 @@ test('a full disk: the result is cut and says so, the turn goes on', async () =>
   expect((await onlyTranscript(bench)).filter(({ subtype }) => subtype === 'stored')).toEqual([])
 })
 
-test('storage switched off: the result is sent whole', async () => {
+test('storage switched off: the result is sent in full', async () => {
   const bench = await createBench({ script: [{ content: [call('Bash', { command: LARGE })] }, done()] })
   await put(
     join(bench.home, 'flags.json'),
@@ -76,7 +76,7 @@ test('storage switched off: the result is sent whole', async () => {
   expect(await storedFiles(bench)).toEqual([])
 })
 
-test('a command without output and an empty file have a result that says so', async () => {
+test('for a command without output or an empty file the result says so', async () => {
   const bench = await createBench({
     script: [
       { content: [call('Bash', { command: 'true' }), call('Read', { file_path: 'empty.txt' })] },

@@ -22,7 +22,7 @@ test.each([
   [1, '1 tool result has no recorded tool use, so the model does not see it. It stays'],
   [2, '2 tool results have no recorded tool use, so the model does not see them. They stay'],
 ])(
-  'a line with two documents, and %s results whose call was never written: told, stored, and answered',
+  'a line with two documents, and %s results without a recorded call: reported, stored, and answered',
   async (count, told) => {
     const bench = await createCommandBench()
     bench.simulator.addSteps([{ content: [text('Continued.')] }])

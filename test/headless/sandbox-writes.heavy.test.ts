@@ -11,7 +11,7 @@ import { sandboxWorks } from '../kit/sandbox-works.ts'
 const hasSandbox = await sandboxWorks()
 
 test.runIf(hasSandbox)(
-  'a command that writes runs unasked where nobody can be asked, and one that the sandbox does not confine is refused with the flag that allows it',
+  'if nobody can be asked, a command that writes runs unasked in the sandbox; one that the sandbox does not confine is refused with the flag that allows it',
   async () => {
     const bench = await createBench({
       script: [
@@ -36,7 +36,7 @@ test.runIf(hasSandbox)(
   },
 )
 
-test('where the sandbox does not work, the start says so once with the cure, and what writes is asked about', async () => {
+test('if the sandbox does not work, the start says so once with the fix, and commands that write are asked about', async () => {
   const bench = await createBench({
     script: [{ content: [call('Bash', { command: 'echo made > a.txt' })] }, { content: [text('done')] }],
   })

@@ -43,7 +43,7 @@ const COMMANDS = [
   ['sessions', '--json'],
 ]
 
-test('a token in the base URL is nowhere in what commands print and keep', async () => {
+test('no command prints or stores a token from the base URL', async () => {
   const bench = await open()
   const env = { PALIMPSEST_BASE_URL: withSecret(bench.url), ANTHROPIC_API_KEY: 'sk-key' }
   const printed: string[] = []
@@ -57,7 +57,7 @@ test('a token in the base URL is nowhere in what commands print and keep', async
   expect(await readFile(join(bench.folder, 'bundle.json'), 'utf8')).not.toContain('hush7')
 })
 
-test('a token in an address that settings name, or that is none, is not shown either', async () => {
+test('a token in an address from the settings, or in an invalid one, is not shown either', async () => {
   const bench = await open()
   const settings = (baseUrl: string): string => JSON.stringify({ baseUrl })
   const printed: string[] = []

@@ -20,7 +20,7 @@ test('it is off by default', async () => {
   expect(await clearsWith({})).toEqual({ err: '', sent: 'null' })
 })
 
-test('a limit turns it on, and that it has a price is told', async () => {
+test('a limit turns it on, and the user is told that it has a price', async () => {
   const { err, sent } = await clearsWith({ PALIMPSEST_CONTEXT_MAX_INPUT: '90000' })
   expect(sent).toContain('"trigger":{"type":"input_tokens","value":90000}')
   expect(err).toBe(
@@ -36,7 +36,7 @@ test.each([
     'PALIMPSEST_CONTEXT_TARGET_INPUT has no effect without PALIMPSEST_CONTEXT_MAX_INPUT, which says at how many tokens the provider begins to clear. Set both',
   ],
   [
-    'a limit that cannot be meant',
+    'a nonsensical limit',
     { PALIMPSEST_CONTEXT_MAX_INPUT: 'many' },
     SAY,
     'PALIMPSEST_CONTEXT_MAX_INPUT=many is ignored: it must be a whole number of tokens, such as 120000.',
@@ -47,11 +47,11 @@ test.each([
     ['-p', 'go', '--model', 'claude-opus-5-5'],
     'PALIMPSEST_CONTEXT_MAX_INPUT has no effect: claude-opus-5-5 clears nothing on the server',
   ],
-])('%s is told, and nothing is asked of the provider', async (_what, env, args, told) => {
+])('%s is reported, and nothing is requested from the provider', async (_what, env, args, told) => {
   expect(await clearsWith(env, args)).toEqual({ err: `palimpsest: ${told}\n`, sent: 'null' })
 })
 
-test('a conversation that began without it stays so, and the user is told', async () => {
+test('a conversation that started without it stays without it, and the user is told', async () => {
   const bench = await createCommandBench({ script: SCRIPT })
   await bench.run(SAY)
   const { err } = await bench.run([...SAY, '--continue'], { PALIMPSEST_CONTEXT_MAX_INPUT: '90000' })
@@ -61,7 +61,7 @@ test('a conversation that began without it stays so, and the user is told', asyn
   expect(sentBody(bench, 1)['context_management']).toBeUndefined()
 })
 
-test('the flag alone turns it on from the warning threshold on', async () => {
+test('the flag alone turns it on, from the warning threshold on', async () => {
   const bench = await createCommandBench({ script: SCRIPT })
   await setFlags(bench, { 'server-clearing': true })
   await bench.run(SAY)

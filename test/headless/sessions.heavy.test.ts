@@ -44,7 +44,7 @@ function expectWholePrefix({ simulator }: Bench): void {
   expect(startsWithAll(newest?.body ?? '', earlier?.body ?? '?')).toBe(true)
 }
 
-test('--continue goes on with the session used last in this folder, and its prefix is read from the cache', async () => {
+test('--continue resumes the session used last in this folder, and its prefix is read from the cache', async () => {
   const bench = await createBench()
   const id = await firstTurn(bench)
   bench.simulator.addSteps([{ content: [text('Five letters.')] }])
@@ -54,7 +54,7 @@ test('--continue goes on with the session used last in this folder, and its pref
   expectWholePrefix(bench)
 })
 
-test('--resume ID goes on with that session, also when its environment has changed since', async () => {
+test('--resume ID resumes that session, even if its environment has changed since', async () => {
   const bench = await createBench()
   const id = await firstTurn(bench, '--append-system-prompt', 'Answer in short sentences.')
   await put(join(bench.folder, 'AGENTS.md'), 'New instructions.')
@@ -68,7 +68,7 @@ test('--resume ID goes on with that session, also when its environment has chang
   expect(JSON.stringify(sentBody(bench, 3)['system'])).toContain('Answer in short sentences.')
 })
 
-test('system holds no date, no folder and no state of git; instruction files are in the first user message', async () => {
+test('the system prompt holds no date, no folder and no state of git; instruction files are in the first user message', async () => {
   const bench = await createBench({ script: [{ content: [text('Yes.')] }] })
   execFileSync('git', ['init', '--quiet', '--initial-branch=unmistakable', bench.folder])
   await put(join(bench.folder, 'AGENTS.md'), 'Speak plainly. @more.md')
@@ -84,7 +84,7 @@ test('system holds no date, no folder and no state of git; instruction files are
     expect(JSON.stringify(first)).toContain(word)
 })
 
-test('two sessions in different folders share system and tools, byte for byte', async () => {
+test('two sessions in different folders share system prompt and tools, byte for byte', async () => {
   const bench = await createBench({ script: [{ content: [text('A.')], times: 2 }] })
   const other = join(bench.folder, 'other')
   await put(join(other, 'package.json'), '{}')
@@ -95,7 +95,7 @@ test('two sessions in different folders share system and tools, byte for byte', 
   expect(second?.usage?.cache_read_input_tokens).toBe(first?.usage?.cache_creation?.ephemeral_1h_input_tokens)
 })
 
-test('--session-id names the session; a name that is taken or would leave the folder is refused', async () => {
+test('--session-id names the session; a name that is taken or leads out of the folder is refused', async () => {
   const bench = await createBench({ script: [{ content: [text('A.')] }] })
   const id = randomUUID()
   const { exit } = await bench.run(['-p', 'hello', '--session-id', id])
@@ -112,7 +112,7 @@ test('--session-id names the session; a name that is taken or would leave the fo
   expect(bench.simulator.requests()).toHaveLength(1)
 })
 
-test('--continue never takes the session of another folder whose name begins alike', async () => {
+test('--continue never resumes a session of another folder whose name has the same beginning', async () => {
   const bench = await createBench({ script: [{ content: [text('A secret.')] }] })
   const neighbour = `${bench.folder}-secret`
   await put(join(neighbour, 'x'), '')
@@ -122,7 +122,7 @@ test('--continue never takes the session of another folder whose name begins ali
   expect(err).toMatch(/^palimpsest: no session in this folder.*\n$/)
 })
 
-test('a session that is open elsewhere is gone on with in a fork, stored results included, and the user is told', async () => {
+test('a session that is open elsewhere is resumed in a fork, including stored results, and the user is told', async () => {
   const bench = await createBench({
     script: [{ content: [call('Bash', { command: 'seq 1 12000' })] }, { content: [text('Long.')] }],
   })
@@ -148,7 +148,7 @@ test('a session that is open elsewhere is gone on with in a fork, stored results
   expect(sent.findLast((messages) => messages.includes('quickly'))).toContain('\\t1999')
 })
 
-test('a session of Claude Code is gone on with in a fork: words kept, foreign thinking left out, the file untouched', async () => {
+test('a session of Claude Code is resumed in a fork: words kept, foreign thinking left out, the file untouched', async () => {
   const bench = await createBench({
     script: [{ content: [text('It was 42.')] }, { content: [text('Yes.')] }],
   })
@@ -183,7 +183,7 @@ test('a session of Claude Code is gone on with in a fork: words kept, foreign th
   expectWholePrefix(bench)
 })
 
-test('a session of Claude Code in its own place is found by its id', async () => {
+test('a session of Claude Code in its usual place is found by its id', async () => {
   const bench = await createBench({ script: [{ content: [text('It was 42.')] }] })
   const slug = bench.folder.replaceAll(/[^A-Za-z0-9]/g, '-')
   const id = '0f0e0d0c-0b0a-4908-8706-050403020100'
@@ -192,7 +192,7 @@ test('a session of Claude Code in its own place is found by its id', async () =>
   expect({ exit, out }).toEqual({ exit: 0, out: 'It was 42.\n' })
 })
 
-test('what is stored can be read by its owner alone', async () => {
+test('only the owner can read what is stored', async () => {
   const bench = await createBench()
   await firstTurn(bench)
   const [path = ''] = await transcriptsOf(bench)

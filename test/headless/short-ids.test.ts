@@ -31,7 +31,7 @@ interface Hit {
   readonly session: string
 }
 
-test('a session is found by the first eight characters of its id, wherever one is named', async () => {
+test('a session is found by the first eight characters of its id, in every command that takes one', async () => {
   expect(await run(['-p', 'Thanks. And what is the port?', '--resume', short(ONE)])).toMatchObject({
     exit: 0,
   })
@@ -46,7 +46,7 @@ test('a session is found by the first eight characters of its id, wherever one i
   expect(new Set(hits.map(({ session }) => session))).toEqual(new Set([ONE]))
 })
 
-test('an ambiguous beginning is told with all that begin so, and nothing is done', async () => {
+test('an ambiguous beginning is reported with all matching ids, and nothing is done', async () => {
   const said = `palimpsest: "22222222" matches 2 sessions: ${TWO}, ${TWIN}. Give more characters of the id\n`
   for (const args of [
     ['context', '--session', short(TWO)],
@@ -62,7 +62,7 @@ test('an ambiguous beginning is told with all that begin so, and nothing is done
   expect((await run(['context', '--session', `${short(TWO)}-b`, '--json'])).out).toContain(TWIN)
 })
 
-test('messages and removals are found by the first eight characters too', async () => {
+test('messages and removals are also found by their first eight characters', async () => {
   writeFileSync(join(folder, 'long.jsonl'), claudeCodeSession(30))
   const resumed = await run([
     '-p',
@@ -90,7 +90,7 @@ test('messages and removals are found by the first eight characters too', async 
   expect((await run(['undo', removal, ...of])).err).toMatch(/is already undone\n$/)
 })
 
-test('fewer characters stand for nothing', async () => {
+test('fewer than eight characters match nothing', async () => {
   expect(await run(['sessions', 'rm', '1'])).toEqual({
     exit: 2,
     out: '',
@@ -98,6 +98,6 @@ test('fewer characters stand for nothing', async () => {
   })
 })
 
-test('a session is deleted by the first eight characters', async () => {
+test('a session can be deleted by the first eight characters of its id', async () => {
   expect(await run(['sessions', 'rm', short(ONE)])).toEqual({ exit: 0, out: `${ONE}: deleted\n`, err: '' })
 })

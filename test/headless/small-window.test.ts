@@ -23,7 +23,7 @@ const REFUSALS: readonly Refused[] = [
 const FURTHER_REFUSALS: readonly Refused[] = [[['--window', '500'], {}, 'hi']]
 
 test.each(process.env['SOAK'] ? [...REFUSALS, ...FURTHER_REFUSALS] : REFUSALS)(
-  '%j %j is refused at once with a window that works, and that works',
+  '%j %j is refused at once, and the error names a window that works',
   async (args, env, words) => {
     const { run } = await createInProcess()
     const refused = await run(['-p', 'hi', ...args], { env })
@@ -43,7 +43,7 @@ type TooSmall = readonly [what: string, settings: { readonly workingWindow?: num
 // Each that bounds the window, alone and together: whoever does all that is advised has a window that works.
 const TOO_SMALL: readonly TooSmall[] = [
   ['the setting', { workingWindow: 1_700 }, {}],
-  ['what the model is said to accept', {}, { PALIMPSEST_CONTEXT_TOKENS: '600' }],
+  ['what the model is declared to accept', {}, { PALIMPSEST_CONTEXT_TOKENS: '600' }],
   ['all of them', { workingWindow: 1_700 }, { PALIMPSEST_CONTEXT_TOKENS: '600', PALIMPSEST_WINDOW: '800' }],
 ]
 const FURTHER_TOO_SMALL: readonly TooSmall[] = [
@@ -51,7 +51,7 @@ const FURTHER_TOO_SMALL: readonly TooSmall[] = [
 ]
 
 test.each(process.env['SOAK'] ? [...TOO_SMALL, ...FURTHER_TOO_SMALL] : TOO_SMALL)(
-  'too small by %s: what is advised works',
+  'too small because of %s: the advice works',
   async (_what, settings, env) => {
     const served = await serve(createSimulator({ switches: { unknownModel: 'accept' } }).fetch)
     onTestFinished(async () => await served.close())
@@ -73,7 +73,7 @@ test.each(process.env['SOAK'] ? [...TOO_SMALL, ...FURTHER_TOO_SMALL] : TOO_SMALL
   },
 )
 
-test('the least window grows with the instruction files; where no window of the model will do, that is said', async () => {
+test('the smallest window grows with the instruction files; if no window of the model is enough, the error says so', async () => {
   const { run, folder } = await createInProcess()
   writeFileSync(join(folder, 'CLAUDE.md'), 'Every rule of this house stands on a line.\n'.repeat(900))
   const { err } = await run(['-p', 'hi', '--window', '5000'])
@@ -86,7 +86,7 @@ test('the least window grows with the instruction files; where no window of the 
   )
 })
 
-test('a blocking limit that holds nothing is named, with one that works', async () => {
+test('a blocking limit that leaves no room is named, with one that works', async () => {
   const { run } = await createInProcess()
   const { exit, err } = await run(['-p', 'hi'], { env: { PALIMPSEST_BLOCKING_LIMIT: '100' } })
   expect(exit).toBe(2)
@@ -95,7 +95,7 @@ test('a blocking limit that holds nothing is named, with one that works', async 
   expect(await run(['-p', 'hi'], { env: { PALIMPSEST_BLOCKING_LIMIT: least } })).toMatchObject({ exit: 0 })
 })
 
-test('a stored session is not compacted for a window that cannot hold it', async () => {
+test('a stored session is not compacted for a window too small to hold it', async () => {
   const { run } = await createInProcess()
   await run(['-p', 'hi'])
   const { exit, err } = await run(['compact'], { env: { PALIMPSEST_WINDOW: '500' } })

@@ -5,7 +5,7 @@ import { createBench, jsonObject, sentBody, text } from '../kit/headless.ts'
 
 // A window that turns out smaller, from outside: another model's. Those that a refusal names are in `learned-limits.test.ts`.
 
-test('a stored session that does not fit another model is compacted by its own first; both are on the bill', async () => {
+test('a stored session that does not fit another model is first compacted by its own model; both are on the bill', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   bench.simulator.addSteps([...longAnswers('filling', 9), { content: [text('Full.')] }])

@@ -16,7 +16,7 @@ const MODEL = { PALIMPSEST_MODEL: 'claude-opus-5-5' }
 const EVENTS = 9
 
 test.each(['text', 'json', 'stream-json'])(
-  '-p, %s: what had come of the answer is printed, kept and billed',
+  '-p, %s: the part of the answer that arrived is printed, kept and billed',
   async (format) => {
     const { bench, stopped } = await stopInAnswer(['-p', 'Explain the parser.', '--output-format', format])
     expect(stopped.exit).toBe(1)
@@ -46,7 +46,7 @@ test.each(['text', 'json', 'stream-json'])(
   },
 )
 
-test('the next message carries the half answer; the reports say what of the bill is estimated', async () => {
+test('the next message carries the partial answer; the reports say which part of the bill is an estimate', async () => {
   const { bench } = await stopInAnswer(['-p', 'Explain the parser.'])
   const went = await bench.run(['-p', 'Shorter, please.', '--continue'], MODEL)
   expect(went).toMatchObject({ exit: 0, out: 'It reads lines.\n', err: '' })
@@ -63,7 +63,7 @@ test('the next message carries the half answer; the reports say what of the bill
   expect(session.cost_usd).toBeCloseTo(estimated + answered, 9)
 })
 
-test('other readers of the transcript find a usage with the half answer', async () => {
+test('other readers of the transcript find the usage of the partial answer', async () => {
   const { bench } = await stopInAnswer(['-p', 'Explain the parser.'])
   const [path = ''] = await transcriptsOf(bench)
   const answer = jsonLines(await readFile(path, 'utf8')).find(({ type }) => type === 'assistant') ?? {}
@@ -90,7 +90,7 @@ async function stopInAnswer(
   return { bench, stopped: { exit, ...texts } }
 }
 
-test('a compaction that is stopped says so in a sentence, leaves the conversation as it was, and is on the bill', async () => {
+test('a stopped compaction says so in a sentence, leaves the conversation unchanged, and is on the bill', async () => {
   const abort = new AbortController()
   const bench: CommandBench = await createCommandBench({
     instead: async (request) => {

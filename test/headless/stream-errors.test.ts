@@ -7,7 +7,7 @@ import type { Play } from '../kit/hostile/hostile-server.ts'
 
 // Errors where none is looked for: inside a stream that began well, and under a good status.
 
-test('"too long" inside of a stream is taken as what it is: the conversation is compacted and asked again', async () => {
+test('"too long" inside a stream is handled like any overflow: the conversation is compacted and the request is sent again', async () => {
   const bench = await createHostileBench()
   for (const turn of [0, 1])
     await bench.run([
@@ -24,7 +24,7 @@ test('"too long" inside of a stream is taken as what it is: the conversation is 
   expect(ran.err).toContain('compacted')
 })
 
-test('an error under a good status is quoted', async () => {
+test('an error with a success status is quoted', async () => {
   const bench = await createHostileBench()
   const body = JSON.stringify({ error: { message: 'no such deployment' } })
   const play: Play = async (wire) => {
@@ -39,7 +39,7 @@ test('an error under a good status is quoted', async () => {
   )
 })
 
-test('a summary that the provider spoils ends in another, or in a sentence, and the session goes on', async () => {
+test('if the provider spoils a summary, another one or a sentence replaces it, and the session continues', async () => {
   const bench = await createHostileBench()
   for (const turn of [0, 1])
     await bench.run([

@@ -12,7 +12,7 @@ const ENV = { PALIMPSEST_MODEL: 'claude-opus-5', PALIMPSEST_WINDOW: '60000' }
 const AUTO_TOKENS = 50_100
 const BLOCKING_TOKENS = 53_100
 
-test('every check tells size, threshold, what was freed, and which guard decided', async () => {
+test('every check reports size, threshold, what was freed, and which guard decided', async () => {
   const { ran } = await refusedOnce()
   const checks = named(ran, 'size-check')
   expect(checks.length).toBeGreaterThan(5)
@@ -37,7 +37,7 @@ test.each([
   ['off', { 'auto-compact': false }, {}],
   ...(process.env['SOAK'] ? ([['off', {}, { DISABLE_AUTO_COMPACT: '1' }]] as const) : []),
   ['reactive-only', { 'reactive-only': true }, {}],
-] as const)('over the threshold, %s is told as what decided: %o %o', async (reason, flags, env) => {
+] as const)('over the threshold, %s is reported as the deciding guard: %o %o', async (reason, flags, env) => {
   const { ran } = await filled(flags, env, 8)
   const over = named(ran, 'size-check').filter(({ tokens }) => Number(tokens) >= AUTO_TOKENS)
   expect(over.length).toBeGreaterThan(0)
@@ -46,7 +46,7 @@ test.each([
   expect(over.at(-1)?.['reason']).toBe(reason === 'off' ? 'blocked' : reason)
 })
 
-test('a compaction tells its steps: start, hooks, each way to a summary, what was restored, its end', async () => {
+test('a compaction traces its steps: start, hooks, each way to a summary, what was restored, its end', async () => {
   const { bench, ran } = await refusedOnce()
   expect(bench.asked('compact').map(({ status }) => status)).toEqual([400, 200])
   const phases = named(ran, 'compaction-phase')
@@ -67,24 +67,27 @@ test('a compaction tells its steps: start, hooks, each way to a summary, what wa
 test.each([
   ['the fork', true],
   ['the plain request', false],
-])('%s was too long: each time the next is shortened is told, with by how much', async (_what, isFork) => {
-  const { bench, ran } = await filled({ 'compaction-fork': isFork }, {}, 8, async (one) => {
-    one.simulator.addFaults([
-      {
-        match: { bodyContains: SUMMARY_ASKED },
-        times: 2,
-        fault: { type: 'prompt_too_long', format: 'anthropic' },
-      },
+])(
+  '%s was too long: each shortening before the next attempt is traced, with the amount',
+  async (_what, isFork) => {
+    const { bench, ran } = await filled({ 'compaction-fork': isFork }, {}, 8, async (one) => {
+      one.simulator.addFaults([
+        {
+          match: { bodyContains: SUMMARY_ASKED },
+          times: 2,
+          fault: { type: 'prompt_too_long', format: 'anthropic' },
+        },
+      ])
+    })
+    expect(named(ran, 'summary-retry')).toMatchObject([
+      { reason: 'prompt_too_long', attempt: 1, skipped: expect.any(Number), rounds: expect.any(Number) },
+      { reason: 'prompt_too_long', attempt: 2 },
     ])
-  })
-  expect(named(ran, 'summary-retry')).toMatchObject([
-    { reason: 'prompt_too_long', attempt: 1, skipped: expect.any(Number), rounds: expect.any(Number) },
-    { reason: 'prompt_too_long', attempt: 2 },
-  ])
-  expect(bench.asked('compact').map(({ status }) => status)).toEqual([400, 400, 200])
-})
+    expect(bench.asked('compact').map(({ status }) => status)).toEqual([400, 400, 200])
+  },
+)
 
-test('a refusal of the provider because of size is told, and what became of it', async () => {
+test('a refusal because of size is traced, with its outcome', async () => {
   const { ran } = await filled({}, {}, 3, async (one) => {
     one.simulator.addFaults([{ match: { nth: 3 }, fault: { type: 'prompt_too_long', format: 'anthropic' } }])
   })

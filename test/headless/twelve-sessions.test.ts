@@ -47,7 +47,7 @@ async function texts(bench: CommandBench): Promise<{ readonly [name: string]: st
   )
 }
 
-test('what was stated once is known in the twelfth session, what was revoked is ended with its date, and undo restores bytes', async () => {
+test('what was stated once is known in the twelfth session, what was revoked is ended with its date, and undo restores the bytes', async () => {
   const bench = await createCommandBench()
   const session = async (prompt: string, extraction = NOTHING, work: readonly ScriptStep[] = []) => {
     bench.simulator.addSteps([extraction, ...work, DONE])

@@ -51,7 +51,7 @@ test('/export writes Markdown, a page, the transcript itself, or text', async ()
   await conversation.close()
 })
 
-test('/permissions adds a rule that holds at once, lists it with its place, and removes it', async () => {
+test('/permissions adds a rule that applies at once, lists it with its place, and removes it', async () => {
   const { bench, conversation, run, place } = await openTalk(['q'])
   expect(await run('/permissions add Bash(make:*)')).toContain('· added: allow Bash(make:*)')
   expect(JSON.parse(await readFile(join(bench.home, 'settings.json'), 'utf8'))).toEqual({
@@ -73,7 +73,7 @@ test('/permissions adds a rule that holds at once, lists it with its place, and 
   await conversation.close()
 })
 
-test('/cost day sets what a day may cost, here and from now on, and takes it away', async () => {
+test('/cost day sets what a day may cost, here and from now on, and removes the limit', async () => {
   const { conversation, run } = await openTalk()
   expect(await run('/cost')).toContain('today: $0.0000 in all sessions; /cost day 5 sets a limit')
   expect(await run('/cost day 2.5')).toContain('of at most $2.5 a day (setting limits.dailyCostUsd)')
@@ -83,7 +83,7 @@ test('/cost day sets what a day may cost, here and from now on, and takes it awa
   await conversation.close()
 })
 
-test('/status, /hooks and /doctor say what holds', async () => {
+test('/status, /hooks and /doctor show what applies', async () => {
   const { conversation, run } = await openTalk()
   const status = await run('/status')
   expect(status).toMatch(/ {2}instructions +AGENTS\.md\n/)

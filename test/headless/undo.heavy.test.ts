@@ -85,7 +85,7 @@ async function clearedTwice(): Promise<Bench> {
   return bench
 }
 
-test('of two clearings one is taken back: its results stand where they stood, the others stay cleared, and what stood before is read from the cache', async () => {
+test('of two clearings one is undone: its results are back in their places, the others stay cleared, and what comes before is read from the cache', async () => {
   const bench = await clearedTwice()
   const edits = await removalsOf(bench, 2)
   expect(edits.length).toBeGreaterThanOrEqual(2)
@@ -116,7 +116,7 @@ test('of two clearings one is taken back: its results stand where they stood, th
   expect((await removalsOf(bench, 2)).map(({ id }) => id)).toEqual(edits.slice(0, -1).map(({ id }) => id))
 })
 
-test('of two compactions the newer is taken back: the older stands, byte for byte as before the newer', async () => {
+test('of two compactions the newer is undone: the older one applies, byte for byte as before the newer', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   bench.simulator.addSteps([
@@ -141,7 +141,7 @@ test('of two compactions the newer is taken back: the older stands, byte for byt
   expectRead(after, before.input_tokens ?? Infinity)
 })
 
-test('a pin changes no byte; what is brought back stands at the end, and all before it is read from the cache', async () => {
+test('a pin changes no byte; a restored message is at the end, and everything before it is read from the cache', async () => {
   const bench = await createBench()
   await askForSummaries(bench)
   bench.simulator.addSteps([

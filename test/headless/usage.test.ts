@@ -105,7 +105,7 @@ test.each([
   expect({ exit, out, stored }).toEqual({ exit: 2, out: '', stored: [] })
 })
 
-test('more on stdin than a prompt may hold', async () => {
+test('more on stdin than a prompt can hold', async () => {
   const { exit, err } = await run(['-p', 'look'], { kind: 'too-long' })
   const megabytes = INPUT_BYTES_MAX / 1024 / 1024
   expect({ exit, err }).toEqual({
@@ -114,7 +114,7 @@ test('more on stdin than a prompt may hold', async () => {
   })
 })
 
-test.each([['PALIMPSEST_BASE_URL'], ['ANTHROPIC_BASE_URL']])('%s that is no address', async (name) => {
+test.each([['PALIMPSEST_BASE_URL'], ['ANTHROPIC_BASE_URL']])('%s that is not an address', async (name) => {
   const { exit, err } = await run(['-p', 'a'], { kind: 'none' }, { [name]: 'localhost:8080' })
   expect(err).toMatch(new RegExp(`^palimpsest: ${name} "localhost:8080" must be an http or https address`))
   expect(exit).toBe(2)

@@ -52,7 +52,7 @@ const FURTHER_ROUNDS: readonly Round[] = [
 ]
 
 test.each(process.env['SOAK'] ? [...ROUNDS, ...FURTHER_ROUNDS] : ROUNDS)(
-  'a first round with %s results: none of it pays for a summary',
+  'a first round with %s results causes no summary',
   async (_what, sizes, window) => {
     const bench = await createCommandBench()
     const calls = await layFiles(bench, sizes)
@@ -66,7 +66,7 @@ test.each(process.env['SOAK'] ? [...ROUNDS, ...FURTHER_ROUNDS] : ROUNDS)(
   },
 )
 
-test('behind a long conversation such a round is stored as far as it must be, and one compaction makes the room', async () => {
+test('after a long conversation such a round is stored only as far as necessary, and one compaction makes the room', async () => {
   const bench = await createCommandBench()
   const calls = await layFiles(
     bench,

@@ -47,7 +47,7 @@ const anyChange = fc.record({ figure: fc.constantFrom(...FIGURES), value: anyFig
 const SIZE_TOKENS_MAX = 40_000
 const COST_USD_MAX = 1
 
-test('a session lives with any figures: its size and its bill stay such as can be', async () => {
+test('a session survives any usage figures: its size and its bill stay plausible', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(anyChange, { maxLength: 3 }), { minLength: 1, maxLength: 4 }),
@@ -87,7 +87,7 @@ test('a session lives with any figures: its size and its bill stay such as can b
 test.each([
   ['190,000', 190_000, /reports 190,000 tokens for a prompt of about [\d,]+, which cannot be/],
   ['1e18', 1e18, /reports 1,000,000,000,000,000,000 tokens/],
-])('%s tokens for a few words: told once, and nothing else happens', async (_what, value, told) => {
+])('%s tokens for a few words: reported once, and nothing else happens', async (_what, value, told) => {
   const bench = await createHostileBench()
   const figure = FIGURES[1]
   if (!figure) throw new Error('no figure')

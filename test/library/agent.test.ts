@@ -56,7 +56,7 @@ test.each([
   ['1.8.0', Anthropic],
   ['0.137.0', OlderAnthropic as unknown as typeof Anthropic],
 ])(
-  'a client without a key (SDK %s) ends the turn at once with the cure, and sends nothing',
+  'a client without a key (SDK %s) ends the turn at once with the fix, and sends nothing',
   async (_version, Client) => {
     let sent = 0
     const fetch: typeof globalThis.fetch = () => {
@@ -75,7 +75,7 @@ test.each([
   },
 )
 
-test('an error about the address names the address of the client', async () => {
+test("an error about the address names the client's address", async () => {
   const client = new Anthropic({ apiKey: 'test', baseURL: 'http://127.0.0.1:1' })
   const events = await heard(createAgent({ client, model: MODEL }), 'Hello')
   expect(JSON.stringify(events.at(-1))).toContain('127.0.0.1:1')
@@ -93,8 +93,8 @@ const STORES: readonly (readonly [string, () => Promise<AgentStore>])[] = [
   ],
 ]
 
-describe.each(STORES)('an agent whose conversations are kept %s', (_name, open) => {
-  test('calls tools, answers, and reads from the cache what the request before it sent', async () => {
+describe.each(STORES)('an agent whose conversations are stored %s', (_name, open) => {
+  test('calls tools, answers, and reads from the cache what the previous request sent', async () => {
     const script = [callStock, say('There are 42 bolts.'), say('You are welcome.')]
     const { agent, simulator } = make(script, { store: await open() })
     const events = await heard(agent, 'How many bolts?')
@@ -115,7 +115,7 @@ describe.each(STORES)('an agent whose conversations are kept %s', (_name, open) 
     await agent.close()
   })
 
-  test('compacts, tells what left, and takes it back word for word', async () => {
+  test('compacts, reports what left, and restores it word for word', async () => {
     const script = [say(LONG), say('Yes.'), say('A summary: the harbour has hours.'), say('Nine.')]
     const { agent, simulator } = make(script, { store: await open() })
     await heard(agent, 'When does the harbour open?')
@@ -131,7 +131,7 @@ describe.each(STORES)('an agent whose conversations are kept %s', (_name, open) 
     await agent.close()
   })
 
-  test('is resumed by its id with all of the prefix read from the cache', async () => {
+  test('is resumed by its id, with its whole prefix read from the cache', async () => {
     const store = await open()
     const { agent, simulator, options } = make([say('Good morning.'), say('Still here.')], { store })
     await heard(agent, 'Good morning')
@@ -148,7 +148,7 @@ describe.each(STORES)('an agent whose conversations are kept %s', (_name, open) 
     await again.close()
   })
 
-  test('forks: the copy knows what was said, and each goes its own way', async () => {
+  test('forks: the copy knows what was said, and the two then diverge', async () => {
     const script = [say('Noted.'), say('In the copy.'), say('In the first.')]
     const { agent, simulator } = make(script, { store: await open() })
     await heard(agent, 'Remember the harbour')
@@ -164,7 +164,7 @@ describe.each(STORES)('an agent whose conversations are kept %s', (_name, open) 
     await agent.close()
   })
 
-  test('is open once at a time', async () => {
+  test('can be open only once at a time', async () => {
     const store = await open()
     const { agent, options } = make([say('One.')], { store })
     await heard(agent, 'One')
@@ -174,7 +174,7 @@ describe.each(STORES)('an agent whose conversations are kept %s', (_name, open) 
   })
 })
 
-test('whoever leaves the loop ends the turn, and the conversation is valid for the next one', async () => {
+test('leaving the loop ends the turn, and the conversation is valid for the next one', async () => {
   const { agent, simulator } = make([callStock, say('Never asked for.'), say('Here again.')])
   for await (const event of agent.send('How many bolts?')) if (event.type === 'tool-start') break
   expect(simulator.requests()).toHaveLength(1)
@@ -183,7 +183,7 @@ test('whoever leaves the loop ends the turn, and the conversation is valid for t
   await agent.close()
 })
 
-test('turns that are asked for at once run one after the other', async () => {
+test('turns requested at the same time run one after the other', async () => {
   const { agent, simulator } = make([callStock, say('First.'), say('Second.')])
   const [first, second] = await Promise.all([heard(agent, 'One'), heard(agent, 'Two')])
   expect([told(first), told(second)]).toEqual(['First.', 'Second.'])
@@ -191,7 +191,7 @@ test('turns that are asked for at once run one after the other', async () => {
   await agent.close()
 })
 
-test('a limit in dollars holds', async () => {
+test('a limit in dollars is enforced', async () => {
   const { agent, simulator } = make([say('Dear.')], { maxCostUsd: 0.000_001 })
   const events = await heard(agent, 'Say something')
   expect(events.at(-1)).toMatchObject({ type: 'turn-end', end: { reason: 'max-cost' } })
@@ -199,7 +199,7 @@ test('a limit in dollars holds', async () => {
   await agent.close()
 })
 
-test('a client of the older major serves too, and a refusal is told as what it is', async () => {
+test('a client of the older major works too, and a refusal is reported as a refusal', async () => {
   const simulator = createSimulator({ script: [say('Hello.')] })
   const fetch: typeof globalThis.fetch = (input, init) => simulator.fetch(new Request(input, init))
   const agent = createAgent({ client: new OlderAnthropic({ apiKey: 'test', fetch }), model: MODEL })
@@ -221,7 +221,7 @@ test('a client of the older major serves too, and a refusal is told as what it i
   await refusing.close()
 })
 
-test('a tool may return a text, blocks or an output; whatever else it returns is told to the model', async () => {
+test('a tool may return a text, blocks or an output; if it returns anything else, the model is told', async () => {
   const results = ['plain', [{ type: 'text', text: 'blocks' }], { content: 'output' }, undefined, 5]
   // Programs without types return what they like.
   const run = (): string => results.shift() as string

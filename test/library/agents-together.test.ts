@@ -127,7 +127,7 @@ test('a conversation and its agent that are compacted at the same moment send th
 
 const AGENTS = 8
 
-test('whoever closes an agent stops all that work for it, and each of their conversations can be resumed', async () => {
+test('closing an agent stops everything that works for it, and each of their conversations can be resumed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'palimpsest-together-'))
   onTestFinished(async () => await rm(folder, { recursive: true, force: true }))
   const source = { source: 'subagent' }

@@ -68,7 +68,7 @@ describe(`an agent of the AI SDK over ${STEPS} steps`, () => {
   const stopWhen = isStepCount(STEPS + 1)
   const settings = { tools, instructions: INSTRUCTIONS, stopWhen, maxOutputTokens: 1_000, maxRetries: 0 }
 
-  test('runs with a managed model, and each step reads all that the one before it carried', async () => {
+  test('runs with a managed model, and each step reads everything that the previous one sent', async () => {
     const { simulator, model } = bench(script)
     const managed = wrapLanguageModel({ model, middleware: palimpsest({ window: WINDOW }) })
     const { text } = await new ToolLoopAgent({ ...settings, model: managed }).generate({ prompt: PROMPT })
@@ -76,7 +76,7 @@ describe(`an agent of the AI SDK over ${STEPS} steps`, () => {
     expectManaged(simulator)
   })
 
-  test('runs with a managed step, and with both only one acts', async () => {
+  test('runs with a managed step, and if both are managed only one acts', async () => {
     for (const middleware of [[], [palimpsest({ window: WINDOW })]]) {
       const { simulator, model } = bench(script)
       const agent = new ToolLoopAgent({
@@ -112,7 +112,7 @@ describe('a managed model of the AI SDK', () => {
     expect(readsAllOfItsPredecessor(simulator.requests())).toEqual({ edits: 0, misses: [] })
   })
 
-  test('recovers from a refusal because of size', async () => {
+  test('recovers if a request is refused because of its size', async () => {
     const steps = Array.from({ length: 20 }, (_, i) => say(`Answer ${i}. ${'It is so. '.repeat(200)}`))
     const { simulator, model } = bench(steps, 14_000)
     const managed = wrapLanguageModel({ model, middleware: palimpsest() })
@@ -126,7 +126,7 @@ describe('a managed model of the AI SDK', () => {
     expect(refused.map(({ status }) => status)).toEqual([400])
   })
 
-  test('hands every kind of part on as it was', async () => {
+  test('passes on every kind of part unchanged', async () => {
     const anthropic = { cacheControl: { type: 'ephemeral' } }
     const call = { type: 'tool-call', toolName: 'look_up', input: { page: 1 } } as const
     const outputs = [
@@ -209,7 +209,7 @@ function isEmpty(name: string, member: unknown): boolean {
   return isHolder && typeof member === 'object' && member !== null && Object.keys(member).length === 0
 }
 
-test('the helpers have the types that the AI SDK asks for', () => {
+test('the helpers have the types that the AI SDK requires', () => {
   expectTypeOf(palimpsest()).toExtend<LanguageModelMiddleware>()
   const { model } = bench([])
   const settings = { model, tools, prepareStep: prepareStep() }

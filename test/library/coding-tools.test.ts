@@ -41,7 +41,7 @@ async function play(
   return results
 }
 
-test('its declared types are those of what is exported', () => {
+test('its declared types match what is exported', () => {
   expectTypeOf(codingTools).toExtend<typeof Declared.codingTools>()
 })
 
@@ -61,7 +61,7 @@ test('an agent of the library reads, searches and edits with the tools of the co
   expect(await readFile(join(cwd, 'a.txt'), 'utf8')).toBe('one\nthree\n')
 })
 
-test('what needs a yes is asked about; where nobody is there, it is refused; rules decide first', async () => {
+test('what needs permission is asked about, and refused if there is nobody to ask; rules decide first', async () => {
   const cwd = await folder()
   const write = call('Write', { file_path: 'b.txt', content: 'b' })
   const [refused] = await play([write], { cwd })
@@ -89,7 +89,7 @@ test('what needs a yes is asked about; where nobody is there, it is refused; rul
   expect(await readdir(cwd)).toEqual(['b.txt'])
 })
 
-test('a rule that cannot be read is refused with its form', async () => {
+test('an invalid rule is refused with the form that it should have', async () => {
   await expect(codingTools({ cwd: await folder(), env: {}, allow: ['Bash('] })).rejects.toThrow(
     'Write Tool or Tool(pattern)',
   )

@@ -31,7 +31,7 @@ function open(options: Partial<ContextOptions> = {}): Context {
   return context
 }
 
-test('a history that grows is one prefix: each request reads all that its predecessor carried', async () => {
+test('a history that grows is one prefix: each request reads everything that the previous one sent', async () => {
   const { client, simulator } = connect(
     [1, 2, 3, 4].map((n) => say(`Answer ${n}. ${'It is so. '.repeat(50)}`)),
   )
@@ -68,7 +68,7 @@ describe('the types are those of the SDK, without a cast', () => {
     expectTypeOf(ask).returns.resolves.toExtend<Anthropic.Message>()
   })
 
-  test('of the major before', () => {
+  test('of the previous major', () => {
     const client = new OlderAnthropic({ apiKey: 'test' })
     const context = open({ send: (request, options) => client.messages.create(request, options) })
     const ask = async (input: OlderAnthropic.MessageCreateParamsNonStreaming) => {
@@ -81,7 +81,7 @@ describe('the types are those of the SDK, without a cast', () => {
     expectTypeOf(ask).returns.resolves.toExtend<OlderAnthropic.Message>()
   })
 
-  test('of beta messages, of streams, and of what is written in place', () => {
+  test('of beta messages, of streams, and of requests written inline', () => {
     const client = new Anthropic({ apiKey: 'test' })
     const context = open()
     const beta = async (input: Anthropic.Beta.MessageCreateParamsNonStreaming) =>
@@ -97,7 +97,7 @@ describe('the types are those of the SDK, without a cast', () => {
     expectTypeOf(inPlace).returns.resolves.toExtend<Anthropic.Message>()
   })
 
-  test('of literals written in place, for either major', async () => {
+  test('of literals written inline, for either major', async () => {
     const { client, simulator } = connect()
     const fetch: typeof globalThis.fetch = (input, init) => simulator.fetch(new Request(input, init))
     const older = new OlderAnthropic({ apiKey: 'test', fetch, maxRetries: 0 })
@@ -175,7 +175,7 @@ function controlsIn(request: {
 describe('breakpoints of the owner', () => {
   const control = { type: 'ephemeral' } as const
 
-  test('stay where he set them, and ours have what is left of four', async () => {
+  test('stay where they were set, and ours use what is left of four', async () => {
     const { client } = connect()
     const context = open()
     const messages: Message[] = [
@@ -191,7 +191,7 @@ describe('breakpoints of the owner', () => {
     expect((await client.messages.create(request)).type).toBe('message')
   })
 
-  test('may be all four, of an hour and then of five minutes', async () => {
+  test('may use all four, first an hour and then five minutes', async () => {
     const { client } = connect()
     const context = open()
     const marked = (text: string, ttl: '5m' | '1h'): Message => ({
@@ -233,7 +233,7 @@ describe('breakpoints of the owner', () => {
 describe.each([
   ['in memory', memoryStore],
   ['in files', undefined],
-])('a context that is kept %s', (_, make) => {
+])('a context that is stored %s', (_, make) => {
   async function storeFor(): Promise<AgentStore> {
     if (make) return make()
     const folder = await mkdtemp(join(tmpdir(), 'context-'))
@@ -241,7 +241,7 @@ describe.each([
     return fileStore(folder)
   }
 
-  test('is gone on with in another process, byte for byte', async () => {
+  test('is resumed in another process, byte for byte', async () => {
     const store = await storeFor()
     const { client } = connect([say('First.'), say('Second.')])
     const first = createContext({ model: MODEL, store, window: 20_000 })
@@ -267,7 +267,7 @@ describe.each([
     await client.messages.create(next.request)
   })
 
-  test('compacts when asked, tells what left, takes it back, pins and restores', async () => {
+  test('compacts when asked, reports what left, undoes it, pins and restores', async () => {
     const { client } = connect()
     const context = open({ store: await storeFor() })
     const messages = [START, ...rounds(20, 3_600), { role: 'user', content: 'What now?' } as const]
@@ -294,7 +294,7 @@ describe.each([
   })
 })
 
-test('after an undo the plan counts to the size at which it really compacts', async () => {
+test('after an undo the percentage left refers to the size at which it really compacts', async () => {
   const context = open({ window: 30_000 })
   const messages = [START, ...rounds(8, 3_600), { role: 'user', content: 'What now?' } as const]
   const input = { system: SYSTEM, messages, max_tokens: 500 }
@@ -307,7 +307,7 @@ test('after an undo the plan counts to the size at which it really compacts', as
   expect(plan.percentLeft).toBe((await context.describe()).report.percentLeft)
 })
 
-describe('an owner who returns to a history and then says something else', () => {
+describe('an owner who returns to an earlier history and then says something else', () => {
   const ask = async (context: Context, messages: Message[], client?: Anthropic) => {
     const { request, plan } = await context.prepare({ system: SYSTEM, tools, messages, max_tokens: 500 })
     if (client) await context.observe(await client.messages.create(request))
@@ -326,7 +326,7 @@ describe('an owner who returns to a history and then says something else', () =>
   })
 
   test.each(['in one process', 'in another process'])(
-    'has what was decided where he was last, not where a branch was made last (%s)',
+    'gets the decisions of the branch they were on last, not of the branch created last (%s)',
     async (where) => {
       const { client } = connect()
       const store = memoryStore()
@@ -353,7 +353,7 @@ describe('an owner who returns to a history and then says something else', () =>
 })
 
 describe('a refusal because of size', () => {
-  test('is answered with a smaller request, by the limit that it names', async () => {
+  test('is answered with a smaller request, within the limit that it names', async () => {
     const { client, simulator } = connect()
     const context = open()
     const messages = [START, ...rounds(30, 3_600), { role: 'user', content: 'What now?' } as const]
@@ -374,7 +374,7 @@ describe('a refusal because of size', () => {
     expect(later.plan.tokens).toBeLessThan(0.8 * plan.tokens)
   })
 
-  test('of which nothing can be left out is told in one sentence; another error comes as it is', async () => {
+  test('that nothing can shrink ends in one sentence; another error is passed on unchanged', async () => {
     const context = open()
     await context.prepare({ messages: [START], max_tokens: 500 })
     await expect(
@@ -385,7 +385,7 @@ describe('a refusal because of size', () => {
   })
 })
 
-test('summaries are asked for through `send`, and say so', async () => {
+test('summaries are requested through `send` and marked as such', async () => {
   const { client, simulator } = connect()
   const context = open({ send: (request, options) => client.messages.create(request, options) })
   const messages = [START, ...rounds(20, 3_600), { role: 'user', content: 'What now?' } as const]
@@ -396,7 +396,7 @@ test('summaries are asked for through `send`, and say so', async () => {
   expect([own, ...new Set(ours)]).toEqual([undefined, 'compact'])
 })
 
-test('an answer that its owner keeps without thinking is the same answer', async () => {
+test('an answer that its owner stores without thinking is the same answer', async () => {
   const { client, simulator } = connect([
     {
       content: [

@@ -49,7 +49,7 @@ async function status(messages: readonly Message[]): Promise<number> {
 const READ = { name: 'Read', description: 'Reads', input_schema: { type: 'object' } }
 
 describe('tool results alone', () => {
-  test('go where they are too large, with a preview and a path in their place', async () => {
+  test('are removed if they are too large, with a preview and a path in their place', async () => {
     const history = worked(3, 200)
     const { messages, stored } = toolResults(history, {
       resultCharsMax: 1_000,
@@ -64,7 +64,7 @@ describe('tool results alone', () => {
     expect(await status(messages)).toBe(200)
   })
 
-  test('are decided for a longer history as for its beginning, and once', () => {
+  test('are decided once, and for a longer history as for its beginning', () => {
     const history = worked(6, 200)
     const options = { resultCharsMax: 1_000 }
     const { messages } = toolResults(history, options)
@@ -74,7 +74,7 @@ describe('tool results alone', () => {
     expect(toolResults(messages, options)).toEqual({ messages, stored: [] })
   })
 
-  test('of one answer share a limit: the largest go', () => {
+  test('of one answer share a limit: the largest are removed', () => {
     const ids = ['a', 'b', 'c']
     const history: Message[] = [
       { role: 'user', content: 'Read all three.' },
@@ -110,7 +110,7 @@ describe('micro-compaction alone', () => {
     expect(await status(messages)).toBe(200)
   })
 
-  test('waits for a size, and takes tools by their names', () => {
+  test('waits for a size, and selects tools by their names', () => {
     const history = worked(10)
     expect(microCompaction(history, { overTokens: 1_000_000 })).toEqual({
       messages: history,
@@ -120,7 +120,7 @@ describe('micro-compaction alone', () => {
     expect(microCompaction(history, { tools: ['lookup'] }).cleared).toEqual([])
   })
 
-  test('takes thinking out behind its first change, where the model binds it to what stands before', () => {
+  test('removes thinking after its first change, if the model binds it to what comes before', () => {
     const thinking = { type: 'thinking', thinking: 'Let me see.', signature: 'c2ln' } as const
     const history = worked(10).map((message): Message => {
       if (message.role !== 'assistant' || typeof message.content === 'string') return message
@@ -133,7 +133,7 @@ describe('micro-compaction alone', () => {
 })
 
 describe('session notes alone', () => {
-  test('say what the history says, and ask for more', () => {
+  test('say what the history says, and request more', () => {
     const { notes, prompt, read } = sessionNotes(worked(3))
     expect(notes).toContain('/src/part-2.ts')
     expect(notes).toContain('Never touch the file legacy.ts')
@@ -155,7 +155,7 @@ describe('a compaction alone', () => {
     expect(await status(messages)).toBe(200)
   })
 
-  test('asks whom it is given, and the words of the user stay whatever that says', async () => {
+  test("asks the given model, and the user's words stay whatever it says", async () => {
     const asked: Message[][] = []
     const { path, summary, messages } = await compaction(worked(80), {
       model: MODEL,
@@ -172,7 +172,7 @@ describe('a compaction alone', () => {
     expect(JSON.stringify(messages)).toContain('Never touch the file legacy.ts')
   })
 
-  test('takes notes for its summary, and says where there is nothing to do', async () => {
+  test('uses notes for its summary, and says if there is nothing to do', async () => {
     const history = worked(80)
     const notes = `${sessionNotes(history).notes}\n\nThe tokenizer comes next.`
     const { path, summary } = await compaction(history, { model: MODEL, window: 30_000, notes })
@@ -187,7 +187,7 @@ describe('a compaction alone', () => {
   })
 })
 
-test('what is given and taken has the types of the SDK, of both majors', () => {
+test('parameters and results have the types of the SDK, of both majors', () => {
   expectTypeOf(microCompaction<Message>)
     .returns.toHaveProperty('messages')
     .toEqualTypeOf<Message[]>()

@@ -89,7 +89,7 @@ function expectInside({ simulator }: Chat): void {
 /** Together two windows and a half, or ten. */
 const TENTHS = process.env['SOAK'] ? 100 : 25
 
-test('messages of a tenth of the window each, far more than it holds: every request fits, the newest is whole, and earlier ones are there or recalled', async () => {
+test('messages of a tenth of the window each, far more than it holds: every request fits, the newest is complete, and earlier ones are there or can be recalled', async () => {
   const done = await chat(Array.from({ length: TENTHS }, () => 0.1))
   expect(done.simulator.requests()).toHaveLength(TENTHS)
   expectInside(done)
@@ -116,7 +116,7 @@ test(
   RUNS.numRuns * 10_000,
 )
 
-test('one message that is larger than the window is refused before it is sent, with what to do', async () => {
+test('a message that is larger than the window is refused before it is sent, with what to do', async () => {
   const context = createContext({ model: MODEL, window: WINDOW })
   onTestFinished(async () => await context.close())
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: longText('All', 2) }]

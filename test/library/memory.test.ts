@@ -37,7 +37,7 @@ async function make(script: readonly ScriptStep[], more: Partial<AgentMemory> = 
   return { simulator, folder, outcomes, say }
 }
 
-test('what the user said is saved when the turn has ended, and the next conversation begins with it', async () => {
+test('what the user said is saved when the turn has ended, and the next conversation starts with it', async () => {
   const { simulator, folder, outcomes, say } = await make([
     saved(memoryText('We deploy on Tuesdays')),
     said('Noted.'),
@@ -56,7 +56,7 @@ test('what the user said is saved when the turn has ended, and the next conversa
   expect(JSON.stringify(simulator.requests()[2]?.body)).toContain('We deploy on Tuesdays (today)')
 })
 
-test('what nobody said waits, a secret is refused, and extract: false asks no model', async () => {
+test('what the user did not say waits, a secret is refused, and extract: false asks no model', async () => {
   const { outcomes, say } = await make([
     saved(`${memoryText('We deploy on Fridays')}\n${memoryText('The password is hunter2')}`),
     said('Noted.'),

@@ -114,7 +114,7 @@ describe.each(POSTS)('agents with mailboxes %s', (_name, open) => {
     expectGrowing(ben.simulator)
   })
 
-  test('join while a turn runs, with the next request; the transcript says whose words they are', async () => {
+  test('get messages during a turn, with the next request; the transcript says who wrote them', async () => {
     const mailbox = await open()
     const ann = make([], { mail: await mailbox('ann') })
     const look: AgentTool = {
@@ -141,7 +141,7 @@ describe.each(POSTS)('agents with mailboxes %s', (_name, open) => {
     await kept?.close()
   })
 
-  test('refuse what goes to nobody, and say who is there', async () => {
+  test('refuse invalid messages and unknown recipients, and say who is there', async () => {
     const mailbox = await open()
     const ann = make([], { mail: await mailbox('ann') })
     await expect(ann.agent.message('ben', 'Hello')).rejects.toThrow('nobody else has a mailbox yet')
@@ -152,7 +152,7 @@ describe.each(POSTS)('agents with mailboxes %s', (_name, open) => {
   })
 })
 
-test('what waits for an agent that is closed joins when its conversation is resumed, and once', async () => {
+test('messages for a closed agent join once, when its conversation is resumed', async () => {
   const post = createPost()
   const ann = make([], { mail: post('ann') })
   const ben = make([say('Good morning.'), say('Read.'), say('Bye.')], { mail: post('ben') })
@@ -173,7 +173,7 @@ test('what waits for an agent that is closed joins when its conversation is resu
   expectGrowing(ben.simulator)
 })
 
-test('a handler that fails breaks no turn, and one that is removed hears no more', async () => {
+test('a handler that fails breaks no turn, and one that is removed gets no more messages', async () => {
   const post = createPost()
   const traced: unknown[] = []
   const ann = make([], { mail: post('ann') })
@@ -197,7 +197,7 @@ test('a handler that fails breaks no turn, and one that is removed hears no more
   expect(traced).toEqual(['thrown', 'rejected', 'thrown', 'rejected'])
 })
 
-test('an agent without a mailbox, and a fork, say what to do', async () => {
+test('an agent without a mailbox and a fork both say what to do', async () => {
   const post = createPost()
   const { agent: alone } = make([], {})
   await expect(alone.message('ann', 'Hello')).rejects.toThrow('create it with `mail`')

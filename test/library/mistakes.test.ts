@@ -31,14 +31,18 @@ const call = (id: string) =>
 const result = (id: string) =>
   ({ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'Found.' }] }) as const
 
-describe('a history that no request can say', () => {
+describe('an invalid history', () => {
   test.each<[string, unknown, RegExp]>([
     ['is missing', undefined, /`messages` is not a list/],
     ['is empty', [], /`messages` is empty/],
     ['has no content', [{ role: 'user', content: null }], /messages\[0\].*neither a text nor a list/],
     ['has a hole', [ask, undefined, ask], /messages\[1\] is undefined/],
     ['has an unknown role', [{ role: 'tool', content: 'x' }], /messages\[0\].*role/],
-    ['begins with the system', [{ role: 'system', content: 'Be brief.' }, ask], /messages\[0\].*as `system`/],
+    [
+      'begins with a system message',
+      [{ role: 'system', content: 'Be brief.' }, ask],
+      /messages\[0\].*as `system`/,
+    ],
     ['begins with an answer', [answer, ask], /messages\[0\].*begins with the user/],
     ['ends with an answer', [ask, answer], /messages\[1\].*end with a message of the user/],
     ['says nothing', [{ role: 'user', content: '' }], /messages\[0\], the last, has no content/],
@@ -60,11 +64,11 @@ describe('a history that no request can say', () => {
       /messages\[3\].*messages\[1\].*id of its own/,
     ],
     [
-      'has a result of the assistant',
+      'has a result from the assistant',
       [ask, call('a'), { ...result('a'), role: 'assistant' }, ask],
       /messages\[2\].*belongs/,
     ],
-  ])('is refused where it %s', async (_, messages, says) => {
+  ])('is refused if it %s', async (_, messages, says) => {
     const context = open()
     const asked = context.prepare({ messages: untyped(messages), max_tokens: 100 })
     await expect(asked).rejects.toThrow(UsageError)
@@ -74,7 +78,7 @@ describe('a history that no request can say', () => {
   })
 })
 
-test('a late result is refused too where its call was taken to be interrupted', async () => {
+test('a late result is also refused if its call was treated as interrupted', async () => {
   const { client } = connect()
   const context = open()
   const messages: Anthropic.MessageParam[] = [ask, call('a'), ask].map((one) => structuredClone(one) as never)
@@ -84,14 +88,14 @@ test('a late result is refused too where its call was taken to be interrupted', 
   await expect(context.prepare({ messages, max_tokens: 100 })).rejects.toThrow(/messages\[4\]/)
 })
 
-test('what is missing beside the history is named', async () => {
+test('the error names what is missing besides the history', async () => {
   expect(() => createContext({ model: untyped(undefined) })).toThrow(/`model` is undefined: name the model/)
   expect(() => createAgent({ client: connect().client, model: '' })).toThrow(/`model` is empty/)
   const asked = open().prepare(untyped({ messages: [ask] }))
   await expect(asked).rejects.toThrow(/`max_tokens` is missing/)
 })
 
-test('a stream or a promise is not taken for an answer', async () => {
+test('a stream or a promise is not accepted as an answer', async () => {
   const { client } = connect()
   const context = open()
   const { request } = await context.prepare({ messages: [ask], max_tokens: 100, stream: true })
@@ -101,7 +105,7 @@ test('a stream or a promise is not taken for an answer', async () => {
   for await (const event of stream) expect(event.type).not.toBe('error')
 })
 
-test('what is closed says so', async () => {
+test('using something closed fails with an error that says so', async () => {
   const { client, simulator } = connect()
   const context = createContext({ model: MODEL })
   await context.prepare({ messages: [ask], max_tokens: 100 })
@@ -118,7 +122,7 @@ test('what is closed says so', async () => {
   expect(simulator.requests()).toHaveLength(asked)
 })
 
-test('nothing is not sent', async () => {
+test('an empty request is not sent', async () => {
   const { client, simulator } = connect()
   const agent = createAgent({ client, model: MODEL })
   onTestFinished(async () => await agent.close())
@@ -139,7 +143,7 @@ test('a client that is wrapped twice is managed once, by the newest options', as
   expect(opened).toEqual(['second', 'first'])
 })
 
-test('a managed client says of a wrong request what the server says', async () => {
+test('for an invalid request a managed client reports what the server says', async () => {
   const { client } = connect()
   const managed = withPalimpsest(client)
   for (const messages of [[{ role: 'user', content: null }], [answer, ask], [ask, answer, result('a')]])
@@ -148,7 +152,7 @@ test('a managed client says of a wrong request what the server says', async () =
     ).rejects.toThrow(Anthropic.BadRequestError)
 })
 
-describe('what the API refuses and can be said another way is sent', () => {
+describe('what the API refuses but can be expressed in another way is sent', () => {
   test.each<[string, readonly object[], object]>([
     ['an empty text', [{ type: 'tool_result', tool_use_id: 'a', content: '' }], { content: '(no output)' }],
     ['no content', [{ type: 'tool_result', tool_use_id: 'a' }], { content: '(no output)' }],
@@ -176,7 +180,7 @@ describe('what the API refuses and can be said another way is sent', () => {
     expect((await client.messages.create(request)).type).toBe('message')
   })
 
-  test('ids with other signs, which stay apart, also when the conversation is reopened', async () => {
+  test('ids with other characters stay apart, even when the conversation is reopened', async () => {
     const { client } = connect()
     const context = open()
     const messages = [ask, call('a b'), result('a b'), call('a/b'), result('a/b')] as const
@@ -194,7 +198,7 @@ describe('what the API refuses and can be said another way is sent', () => {
 
 const TOOLS: Anthropic.Tool[] = [{ name: 'read', input_schema: { type: 'object' } }]
 
-test('a compaction that was asked for returns plain facts, and its id gives back what left', async () => {
+test('a requested compaction returns plain facts, and its id restores what left', async () => {
   const context = open()
   const messages = Array.from({ length: 20 }, (_, i) =>
     i % 2 === 0 ? { ...ask, content: `${i}: ${'The tide is high. '.repeat(200)}` } : answer,

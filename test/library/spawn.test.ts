@@ -90,8 +90,8 @@ const STORES: readonly (readonly [string, () => Promise<AgentStore>])[] = [
   ],
 ]
 
-describe.each(STORES)('forks of an agent whose conversations are kept %s', (_name, open) => {
-  test('send the very bytes that the agent would send, and read all of them from the cache', async () => {
+describe.each(STORES)('forks of an agent whose conversations are stored %s', (_name, open) => {
+  test('send exactly the bytes that the agent would send, and read all of them from the cache', async () => {
     const script = [calls(['stock']), say('42 bolts.'), say('In the fork.', forked), say('In the first.')]
     const { agent, simulator } = make(script, { store: await open() })
     await turn(agent, 'How many bolts?')
@@ -105,7 +105,7 @@ describe.each(STORES)('forks of an agent whose conversations are kept %s', (_nam
     expect(inFork.usage?.cache_read_input_tokens).toBe(promptOf(second))
   })
 
-  test('called for by one answer share all but their directive, whatever results came in between', async () => {
+  test('requested by one answer share everything except their directive, whatever results came in between', async () => {
     let release: () => void = () => undefined
     const both = new Promise<void>((resolve) => (release = resolve))
     let started = 0
@@ -143,7 +143,7 @@ describe.each(STORES)('forks of an agent whose conversations are kept %s', (_nam
     expect(first[1]?.usage?.cache_read_input_tokens).toBeGreaterThan(0.95 * Math.max(...first.map(promptOf)))
   })
 
-  test('can be called for while a turn runs: they know all up to its newest answer', async () => {
+  test('can be requested while a turn runs: they know everything up to its newest answer', async () => {
     let inTool: Promise<Agent> | undefined
     const look: AgentTool = {
       ...stock,
@@ -162,7 +162,7 @@ describe.each(STORES)('forks of an agent whose conversations are kept %s', (_nam
     expect(made.simulator.requests().map(({ status }) => status)).toEqual([200, 200, 200])
   })
 
-  test('cost what their parent is told, and end with it', async () => {
+  test('report their cost to their parent, and end with it', async () => {
     const { agent, simulator, options } = make([say('One.'), say('Two.', forked), say('Three.')], {
       store: await open(),
     })
@@ -187,8 +187,8 @@ describe.each(STORES)('forks of an agent whose conversations are kept %s', (_nam
 
 const TYPES = { clerk: { prompt: 'You are a clerk.', tools: ['stock', 'safe'] } }
 
-describe.each(STORES)('agents of a type, kept %s', (_name, open) => {
-  test('do a task with fewer tools and report, with what it cost; the bill is in the total', async () => {
+describe.each(STORES)('agents of a type, stored %s', (_name, open) => {
+  test('do a task with fewer tools and report it, with the cost; the bill is in the total', async () => {
     const script = [say('Hello.'), calls(['stock'], clerk), say('There are 42.', clerk)]
     const store = await open()
     const { agent, simulator, options } = make(script, { store, agents: { types: TYPES } })
@@ -226,7 +226,7 @@ describe.each(STORES)('agents of a type, kept %s', (_name, open) => {
     await again.close()
   })
 
-  test('are told of before the first turn, and on the bill all the same', async () => {
+  test('are announced before the first turn, and are on the bill all the same', async () => {
     const store = await open()
     const { agent } = make([say('42.', clerk), say('Hello.')], { store, agents: { types: TYPES } })
     expect((await agent.spawn('clerk', 'Count.')).state).toBe('completed')
@@ -250,7 +250,7 @@ function usageOf(requests: readonly Logged[]): SpawnResult['usage'] {
   }
 }
 
-test('a report that reached the output limit is told whole', async () => {
+test('a report that reached the output limit is passed on in full', async () => {
   const types = { clerk: { prompt: 'You are a clerk.' } }
   const script = [
     calls(['stock'], clerk),
@@ -265,8 +265,8 @@ test('a report that reached the output limit is told whole', async () => {
   })
 })
 
-describe('an agent never has more than its parent', () => {
-  test('what its parent must not do, it must not; its own permit only narrows', async () => {
+describe('an agent never has more rights than its parent', () => {
+  test('it must not do what its parent must not do; its own permissions only narrow', async () => {
     const types = {
       clerk: {
         prompt: 'You are a clerk.',
@@ -296,7 +296,7 @@ describe('limits', () => {
     },
   })
 
-  test('agents are nested three deep, and the fourth is refused', async () => {
+  test('agents can be nested three deep; the fourth level is refused', async () => {
     const types = { clerk: { prompt: 'You are a clerk.' } }
     const script = [
       calls(['delegate']),
@@ -312,14 +312,14 @@ describe('limits', () => {
     expect(sources(simulator)).toEqual(['main', ...Array.from({ length: 6 }, () => 'subagent:clerk'), 'main'])
   })
 
-  test('a fork is not forked again', async () => {
+  test('a fork cannot be forked again', async () => {
     const script = [calls(['delegate']), calls(['delegate'], forked), say('Ended.', forked), say('Ended.')]
     const { agent, simulator } = make(script, { tools: [spawner('fork')] })
     await turn(agent, 'Go')
     expect(simulator.requests().map(bytesOf).join('\n')).toContain('a fork is not forked again')
   })
 
-  test('of a hundred at once sixteen work, and the others are told why not', async () => {
+  test('of a hundred at once sixteen work, and the others are told why they cannot', async () => {
     const script = [say('Hello.'), say('Done.', { ...forked, times: 16 })]
     const { agent } = make(script)
     await turn(agent, 'Hello')
@@ -329,7 +329,7 @@ describe('limits', () => {
     expect(refused[0]?.why).toContain('16 agents work already, and no more may at once')
   })
 
-  test('one that never ends is ended: by requests, by tokens, by dollars', async () => {
+  test('an agent that never ends is stopped: by requests, by tokens, by dollars', async () => {
     const types = { clerk: { prompt: 'You are a clerk.', maxTurns: 3 } }
     const forEver = { ...calls(['stock'], clerk), times: 1_000 }
     const why = async (agents: AgentOptions['agents']): Promise<unknown> => {
@@ -347,7 +347,7 @@ describe('limits', () => {
     expect(await why({ maxCostUsd: 0.000_001 })).toContain('failed: it would cost over $0.000001')
   })
 
-  test('what the conversation may cost, it may cost with all its agents', async () => {
+  test("a conversation's cost limit includes all its agents", async () => {
     const long = say('Hello to you all. '.repeat(500))
     const free = make([long])
     await turn(free.agent, 'Hello')
@@ -360,7 +360,7 @@ describe('limits', () => {
     expect(simulator.requests()).toHaveLength(1)
   })
 
-  test('a wrong call says what is wrong', async () => {
+  test('the error of an invalid call says what is wrong', async () => {
     const { agent } = make([], { agents: { types: TYPES } })
     await expect(agent.spawn('nobody', 'Go')).rejects.toThrow(
       'There is no type "nobody". The types are: clerk, fork.',

@@ -81,7 +81,7 @@ const ASKED = {
 }
 
 describe.each(SDKS)('a client of the SDK, version %s', (_version, Client, unthreaded) => {
-  test(`runs ${STEPS} steps of its tool runner, each reads all that the one before it carried`, async () => {
+  test(`runs ${STEPS} steps of its tool runner, and each reads everything that the previous one sent`, async () => {
     const { simulator, options } = bench(script)
     const client = withPalimpsest(new Client(options), { window: WINDOW })
     const last = await client.beta.messages.toolRunner(ASKED).runUntilDone()
@@ -101,7 +101,7 @@ describe.each(SDKS)('a client of the SDK, version %s', (_version, Client, unthre
     await expect(run).rejects.toThrow(/prompt is too long/)
   })
 
-  test('is managed in each way of asking, and its copies are', async () => {
+  test('is managed in each way of sending a request, and so are its copies', async () => {
     const { simulator, options } = bench([say('One.'), say('Two.'), say('Three.'), say('Four.')])
     const client = withPalimpsest(new Client(options), { window: WINDOW })
     const messages: { role: 'user' | 'assistant'; content: string }[] = []
@@ -131,7 +131,7 @@ describe.each(SDKS)('a client of the SDK, version %s', (_version, Client, unthre
     expect(JSON.stringify(messages)).not.toContain('cache_control')
   })
 
-  test('recovers from a refusal because of size, and learns from it', async () => {
+  test('recovers if a request is refused because of its size, and learns from it', async () => {
     const script = Array.from({ length: 20 }, (_, i) => say(`Answer ${i}. ${'It is so. '.repeat(200)}`))
     const { simulator, options } = bench(script, 14_000)
     const client = withPalimpsest(new Client(options))
@@ -177,7 +177,7 @@ describe.each(SDKS)('a client of the SDK, version %s', (_version, Client, unthre
     expect(JSON.stringify(simulator.requests())).not.toContain('x-palimpsest-conversation')
   })
 
-  test('answers requests at once on one history, each as a conversation of its own', async () => {
+  test('answers parallel requests on one history, each as a separate conversation', async () => {
     const { simulator, options } = bench([])
     let begun = 0
     const client = withPalimpsest(new Client(options), { onConversation: () => begun++ })
@@ -192,7 +192,7 @@ describe.each(SDKS)('a client of the SDK, version %s', (_version, Client, unthre
     expect(simulator.requests().map(({ status }) => status)).toEqual([200, 200, 200, 200])
   })
 
-  test('passes on what is no request for messages', async () => {
+  test('passes on requests that are not for messages', async () => {
     const { simulator, options } = bench([])
     const client = withPalimpsest(new Client(options))
     const counted = await client.messages.countTokens({ model: MODEL, messages: ASKED.messages })
@@ -202,7 +202,7 @@ describe.each(SDKS)('a client of the SDK, version %s', (_version, Client, unthre
     expect(simulator.requests().map(({ path }) => path)).toEqual(['/v1/messages/count_tokens'])
   })
 
-  test('says what the server says of a wrong request', async () => {
+  test('reports what the server says of an invalid request', async () => {
     const { options } = bench([])
     const client = withPalimpsest(new Client(options))
     const wrong = { model: 'no-such-model', max_tokens: 1, messages: ASKED.messages }
@@ -219,7 +219,7 @@ test('the types are those of the client', () => {
   expect(olderClient).toBeInstanceOf(OlderAnthropic)
 })
 
-test('summaries that a model writes are asked for in a form that the provider takes', async () => {
+test('summaries from a model are requested in a form that the provider accepts', async () => {
   const facts = findModelFacts(MODEL)
   const simulator = createSimulator({
     script: [{ ...say('A summary of it all.'), times: 200 }],
@@ -242,7 +242,7 @@ test('summaries that a model writes are asked for in a form that the provider ta
 })
 
 test.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY, 500])(
-  'a window of %s is refused where it is given',
+  'a window of %s is refused when it is set',
   (window) => {
     const cure = /`window` is .*: give the tokens that a request may fill, at least 1000/
     const { options } = bench([])

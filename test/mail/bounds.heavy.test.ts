@@ -22,7 +22,7 @@ function smallDisk(folder: string): boolean {
   return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]).status === 0
 }
 
-test('on a full disk the sender is told, nothing half is left, and what was sent before is there', async ({
+test('on a full disk the sender is told, nothing half-written is left, and what was sent before is still there', async ({
   skip,
 }) => {
   const folder = await mkdtemp(join(tmpdir(), 'palimpsest-full-'))
@@ -68,7 +68,7 @@ function fileName(number: number, from: string): string {
   return `${String(number).padStart(12, '0')}~${from}.json`
 }
 
-test('of many that wait at the start twenty join a request, no other is read before it, the user is told how many more wait, and all join once and in order', async () => {
+test('of many messages waiting at the start, twenty join a request and no other is read before it, the user is told how many more wait, and all join once and in order', async () => {
   const count = cases(50, WAITING_MAX).numRuns
   const look: { box: string; atFirst: readonly string[] } = { box: '', atFirst: [] }
   const bench = await createBench({
@@ -100,7 +100,7 @@ test('of many that wait at the start twenty join a request, no other is read bef
   expect(err).toContain(forged)
 })
 
-test('a full mailbox takes no more, and says so', async () => {
+test('a full mailbox accepts no more messages, and says so', async () => {
   const { home } = await tempProject()
   const open = (self: string) => openFileMailbox({ home, team: 'team', self })
   const [ann] = [await open('ann'), await open('bob')]

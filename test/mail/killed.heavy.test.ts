@@ -61,7 +61,7 @@ async function waitingIn({ home }: ProjectFolder): Promise<readonly string[]> {
   return (await Promise.all(boxes)).flat().filter((file) => !file.startsWith('.'))
 }
 
-test(`of ${NAMES.length * EACH} messages between ${NAMES.length} processes, killed ${KILLS} times, each is taken in once, in the order of its sender`, async () => {
+test(`of ${NAMES.length * EACH} messages between ${NAMES.length} processes, killed ${KILLS} times, each is received once, in the order of its sender`, async () => {
   const project = await tempProject()
   for (const self of NAMES) await openFileMailbox({ home: project.home, team: 'team', self })
   const members = new Map(NAMES.map((name) => [name, start(project, name)]))

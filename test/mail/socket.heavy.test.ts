@@ -43,7 +43,7 @@ async function say(path: string, bytes: string | Buffer): Promise<string> {
 }
 
 describe('the socket of a session', () => {
-  test('takes a message, keeps it before it says so, and tells why where it cannot be kept', async () => {
+  test('accepts a message, stores it before confirming it, and says why if it cannot be stored', async () => {
     const { socket, got } = await open()
     await sendToSocket(socket.path, letter)
     expect(got).toEqual([{ ...letter, to: SESSION }])
@@ -55,7 +55,7 @@ describe('the socket of a session', () => {
     await expect(sendToSocket(full.socket.path, letter)).rejects.toThrow('no space is left')
   })
 
-  test('takes nothing that is malformed, unsigned, for somebody else or larger than any message', async () => {
+  test('accepts nothing that is malformed, unsigned, for somebody else or larger than any message', async () => {
     const { socket, got } = await open()
     const whole = { ...letter, to: SESSION }
     expect([
@@ -74,7 +74,7 @@ describe('the socket of a session', () => {
     expect(got).toEqual([])
   })
 
-  test('says nothing where others could listen: an open folder, a link, a file, nobody there', async () => {
+  test('sends nothing if others could listen: an open folder, a link, a file, nobody there', async () => {
     const { home, socket } = await open()
     const run = join(home, 'run')
     await symlink(run, join(home, 'link'))
@@ -90,7 +90,7 @@ describe('the socket of a session', () => {
     )
   })
 
-  test('removes what a killed process left, leaves a living one alone, and names a home that is too long', async () => {
+  test('removes what a killed process left, leaves that of a living one alone, and names a home whose path is too long', async () => {
     const { home, socket } = await open()
     await expect(listenForLetters({ home, session: SESSION, accept: async () => undefined })).rejects.toThrow(
       'somebody listens',
@@ -111,7 +111,7 @@ describe('the socket of a session', () => {
   })
 
   test.skipIf(process.getuid?.() !== 0)(
-    'lets no other user in, whatever the modes of the folders above (as root: it becomes another user)',
+    'admits no other user, whatever the modes of the folders above (as root: it becomes another user)',
     async () => {
       const { home, socket, got } = await open()
       execFileSync('chmod', ['755', join(home, '..'), home])

@@ -6,7 +6,7 @@ import { readsAllOfItsPredecessor } from '../kit/reads-all.ts'
 
 // What docs/messages.md says about the cost of talking, on a small scale. `npm run bench:talking` has the figures.
 
-test('with messages at tool boundaries every request begins with all bytes of the one before, and reads them from the cache', async () => {
+test('with messages at tool boundaries every request begins with all bytes of the previous one, and reads them from the cache', async () => {
   const requests = await playWork({ rounds: 4, messages: 3 })
   const bodies = requests.map(({ body }) => (typeof body === 'string' ? body : JSON.stringify(body)))
   expect(bodies.map((body) => body.match(/<agent-message from=/g)?.length ?? 0)).toEqual([0, 1, 2, 3, 3])

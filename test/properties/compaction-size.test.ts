@@ -227,7 +227,7 @@ const FOUND: readonly Case[] = [
 const ESTIMATE = 1.1
 
 test(
-  '(C2) no compaction leaves more than it found, whoever wrote its summary; one that is asked for frees half; notes end below 60% of the threshold',
+  '(C2) no compaction leaves more than it found, whoever wrote its summary; a requested one frees half; notes end below 60% of the threshold',
   async () => {
     const paths = new Map<string, number>()
     await fc.assert(

@@ -197,7 +197,7 @@ const EXAMPLES: [{ operations: Operation[]; summaries: SummaryKind[] }][] = [
 ]
 
 test(
-  "(C1) compacting again right after a compaction does nothing, (C2) one that nobody asked for leaves the next request smaller, (C3) the user's words survive every compaction, and (C4) every compaction ends: turns are answered whatever the summariser does, or stop where the window is refilled at once again and again",
+  "(C1) compacting again right after a compaction does nothing, (C2) an automatic one leaves the next request smaller, (C3) the user's words survive every compaction, and (C4) every compaction ends: turns are answered whatever the summariser does, or stop if the window keeps refilling at once",
   async () => {
     let compactions = 0
     const paths = new Set<string | undefined>()
@@ -251,7 +251,7 @@ describe('cancelled', () => {
   ] as const
 
   test.each(POINTS)(
-    'at %s, a compaction leaves the old conversation or the new one, whole, and is no failure',
+    'at %s, a compaction leaves the old conversation or the new one, complete, and is not a failure',
     async (point) => {
       const controller = new AbortController()
       let isOn = false

@@ -16,7 +16,7 @@ const ONCE_WRONG = [
 const TIMEOUT_MS = RUNS.numRuns * 1_000
 
 test(
-  '(C1) (C2) (N1) what the layers do before a request makes it smaller, is done once, and loses nothing',
+  '(C1) (C2) (N1) what the layers do before a request makes it smaller, happens once, and loses nothing',
   async () => {
     const seen = new Set<string>()
     const property = fc.asyncProperty(arbitraryScript, async (script) => {

@@ -19,7 +19,7 @@ async function played(operations: readonly Operation[]): Promise<readonly Entry[
 }
 
 describe('loading from the end', () => {
-  it('(T2) the view of a written and loaded session is the view of the session', async () => {
+  it('(T2) the view of a session that was written and loaded is the view of the session', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryOperations, async (operations) => {
         const entries = await played(operations)
@@ -36,7 +36,7 @@ describe('loading from the end', () => {
     )
   })
 
-  it('(T2) from however few of the last lines a start is found, it is the start found from all, and shows the same', async () => {
+  it('(T2) from however few of the last lines a start is found, it is the start found from all lines, and the view is the same', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryOperations, async (operations) => {
         const entries = await played(operations)

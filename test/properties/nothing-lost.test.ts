@@ -14,7 +14,7 @@ const RUNS = cases(25, 50_000)
 const TIMEOUT_MS = 60_000 + RUNS.numRuns * 200
 
 test(
-  '(N1) every block that left the view stands in the file, byte for byte, under an id',
+  '(N1) every block that left the view is in the file, byte for byte, under an id',
   async () => {
     let left = 0
     await fc.assert(

@@ -29,7 +29,7 @@ const TIMEOUT_MS = 60_000 + RUNS.numRuns * 100
 const strict = { switches: { ...STRICT_SWITCHES, pastScript: 'refuse' } } as const
 
 test(
-  '(T1) (T2) (V1) (V2) (V3) (V4) (V5) (L1) (R1) hold over generated conversations, the simulator judging',
+  '(T1) (T2) (V1) (V2) (V3) (V4) (V5) (L1) (R1) hold over generated conversations, as the simulator judges them',
   async () => {
     const seen = { requests: 0, thinking: 0, edits: 0, boundaries: 0, undos: 0 }
     await fc.assert(

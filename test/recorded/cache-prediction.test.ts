@@ -54,13 +54,13 @@ describe.skipIf(!hasRecorded)(`the ledger on recorded sessions${recordedNote}`, 
     }
   })
 
-  test('it says within 1% what the provider read from the cache, in 97% of requests', () => {
+  test('it predicts to within 1% what the provider read from the cache, in 97% of requests', () => {
     expect(sumUp(sessions.flatMap((session) => session.requests)).ratio).toBeGreaterThanOrEqual(
       WITHIN_SHARE_MIN,
     )
   })
 
-  test('every other request has a reason, and few are lost without any', () => {
+  test('every other request has a reason, and few cache losses have none', () => {
     const all = sessions.flatMap((session) => session.requests)
     const reasons = all.filter((request) => !request.within).map((request) => request.reason)
     for (const reason of reasons) expect(Object.keys(REASONS)).toContain(reason)
@@ -68,7 +68,7 @@ describe.skipIf(!hasRecorded)(`the ledger on recorded sessions${recordedNote}`, 
     expect(reasons.filter((reason) => reason === 'lost').length / all.length).toBeLessThan(LOST_SHARE_MAX)
   })
 
-  test('a lifetime that ran out cost the cache, but where a request out of sight had renewed it', () => {
+  test('an expired lifetime lost the cache, unless a request out of sight had renewed it', () => {
     const expired = sessions.flatMap((session) =>
       session.requests.filter((request) => request.explanation.kind === 'expired'),
     )
@@ -76,7 +76,7 @@ describe.skipIf(!hasRecorded)(`the ledger on recorded sessions${recordedNote}`, 
     for (const request of expired) expect(!request.inScope || request.reason === 'side request').toBe(true)
   })
 
-  test('without lifetimes the same ledger is wrong about them', () => {
+  test('without lifetimes the same ledger gets them wrong', () => {
     let wrong = 0
     let expired = 0
     for (const [index, session] of recorded.entries()) {
@@ -94,7 +94,7 @@ describe.skipIf(!hasRecorded)(`the ledger on recorded sessions${recordedNote}`, 
     expect(wrong).toBeGreaterThanOrEqual(expired - KEPT_ALIVE_MAX)
   })
 
-  test('docs/recorded-cache.md says of each session what the script writes', () => {
+  test('docs/recorded-cache.md has the line that the script writes for each session', () => {
     const lines = readFileSync(REPORT_PATH, 'utf8').split('\n')
     for (const session of sessions) {
       expect(lines).toContain(sessionRow(session))
@@ -124,7 +124,7 @@ describe.skipIf(!hasRecorded)(`breaks of the cache in recorded sessions${recorde
     expect(reported).toEqual([])
   })
 
-  test('what is reported did happen: every break is one that the recording bears out', () => {
+  test('what is reported did happen: the recording confirms every break', () => {
     const breaks = breaksOf(sessions, histories)
     expect(breaks.length).toBeGreaterThan(0)
     for (const { request } of breaks) expect(TRUE_BREAKS).toContain(request.reason)

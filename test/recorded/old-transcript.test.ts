@@ -23,7 +23,7 @@ const ENV = { PALIMPSEST_MODEL: 'claude-opus-5', PALIMPSEST_WINDOW: '30000', ANT
 /** Two minutes after its last answer: nothing has expired. */
 const NOW = Date.parse('2027-01-15T09:04:00.000Z')
 
-test('a session of an old build continues byte for byte, and its whole last prompt is read from the cache', async () => {
+test('a session of an old build continues byte for byte, and its entire last prompt is read from the cache', async () => {
   const sent: Promise<string>[] = []
   const bench = await createCommandBench({
     from: { now: NOW, ids: 0 },

@@ -49,7 +49,7 @@ describe.skipIf(!hasRecorded)(`compactions that Claude Code recorded${recordedNo
 })
 
 describe.skipIf(!hasRecorded)(`compactions that pi recorded${recordedNote}`, () => {
-  test('the one that its window asked for; an earlier one, at 175,004 tokens, lies below its threshold', async () => {
+  test('the one that its window required; an earlier one, at 175,004 tokens, is below its threshold', async () => {
     expect(decidesIn(await read('pi/pi-mono/before-compaction.jsonl'), pi, AUTO)).toEqual([
       { preTokens: 175_004, before: false, there: false },
       { preTokens: 185_014, before: false, there: true },

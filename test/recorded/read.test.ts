@@ -26,7 +26,7 @@ const sessions = new Map<string, Promise<RecordedSession>>()
 afterAll(() => sessions.clear())
 
 describe.skipIf(!hasRecorded)(`every recorded session${recordedNote}`, () => {
-  test.each(rows)('$path is counted as its index counts it', async (row) => {
+  test.each(rows)('the counts of $path match its index', async (row) => {
     const session = await read(row)
     const { messages, humanTurns, toolCalls, usageRecords, models } = row
     expect(counts(session, row)).toEqual({ messages, humanTurns, toolCalls, usageRecords })
@@ -60,16 +60,19 @@ describe.skipIf(!hasRecorded)(`every recorded session${recordedNote}`, () => {
     },
   )
 
-  test.each(rows)('$path unrolls to one conversation in which everything said stands once', async (row) => {
-    const session = await read(row)
-    const { entries, leftOut } = unroll(session)
-    expect(entries.length + leftOut.length).toBe(session.entries.length)
-    expect(entries.every((entry, index) => entry.parent === (entries[index - 1]?.id ?? null))).toBe(true)
-    const said = messagesOf(session).filter(
-      (entry) => entry.part === undefined && toBlocks(entry.message.content).length > 0,
-    )
-    expect(entries.map((entry) => entry.id)).toEqual(said.map((entry) => entry.id))
-  })
+  test.each(rows)(
+    '$path unrolls to one conversation that contains everything said exactly once',
+    async (row) => {
+      const session = await read(row)
+      const { entries, leftOut } = unroll(session)
+      expect(entries.length + leftOut.length).toBe(session.entries.length)
+      expect(entries.every((entry, index) => entry.parent === (entries[index - 1]?.id ?? null))).toBe(true)
+      const said = messagesOf(session).filter(
+        (entry) => entry.part === undefined && toBlocks(entry.message.content).length > 0,
+      )
+      expect(entries.map((entry) => entry.id)).toEqual(said.map((entry) => entry.id))
+    },
+  )
 
   test('images inside tool results and prompts are kept', async () => {
     const images = await Promise.all(

@@ -50,7 +50,7 @@ describe.skipIf(!hasBothSets)(`the replay on recorded sessions${bothSetsNote}`, 
     expect(broken.map((row) => [row.strategy, row.broken_rules])).toEqual([])
   })
 
-  test('unmanaged, nothing is lost, in either direction of time', () => {
+  test('without management nothing is lost, in either direction of time', () => {
     for (const report of reports)
       for (const row of [rowOf(report, 'none'), rowOf(report, TIME_REVERSED, 'none')])
         for (const column of SHARE_COLUMNS) expect([1, null]).toContain(row[column])
@@ -70,7 +70,7 @@ describe.skipIf(!hasBothSets)(`the replay on recorded sessions${bothSetsNote}`, 
       }
   })
 
-  test('lines quoted one by one are good at being quoted alone', () => {
+  test('lines quoted one by one score well only for quotations', () => {
     for (const report of reports)
       for (const { name } of managed()) {
         const [crumbs, oracle] = [rowOf(report, 'crumbs', name), rowOf(report, 'oracle', name)]
@@ -81,7 +81,7 @@ describe.skipIf(!hasBothSets)(`the replay on recorded sessions${bothSetsNote}`, 
       }
   })
 
-  test('a word list is good at words alone', () => {
+  test('a word list is good only at words', () => {
     for (const report of reports)
       for (const { name } of managed()) {
         const soup = rowOf(report, 'soup', name)
@@ -92,7 +92,7 @@ describe.skipIf(!hasBothSets)(`the replay on recorded sessions${bothSetsNote}`, 
   })
 
   test.each(STRATEGIES.map((strategy) => [strategy.name, strategy] as const))(
-    '%s sees only the past: a session cut at a step gives the same views up to it, byte for byte',
+    '%s sees only the past: a session cut at a step gives the same views up to that step, byte for byte',
     async (_, strategy) => {
       for (const session of sessions) {
         const whole = await allOf(writeViews(session, strategy, WINDOW))

@@ -54,7 +54,7 @@ function short(value: number): string {
 }
 
 describe.skipIf(!hasBothSets)(`standing instructions in the recordings${bothSetsNote}`, () => {
-  test.skipIf(process.env['SOAK'])('of some sessions of the half that they were fitted to', () => {
+  test.skipIf(process.env['SOAK'])('in some sessions of the half that they were fitted to', () => {
     expect(figuresOf('tune')).toEqual({
       instructions: { found: 17, missed: 2, wrong: 0 },
       prohibitions: { found: 4, missed: 0, wrong: 0 },
@@ -62,7 +62,7 @@ describe.skipIf(!hasBothSets)(`standing instructions in the recordings${bothSets
     })
   })
 
-  test.skipIf(!process.env['SOAK'])('of the half that they were fitted to', () => {
+  test.skipIf(!process.env['SOAK'])('in the half that they were fitted to', () => {
     const figures = figuresOf('tune')
     expectOnPage('tune', figures)
     expect(figures).toEqual({
@@ -72,7 +72,7 @@ describe.skipIf(!hasBothSets)(`standing instructions in the recordings${bothSets
     })
   })
 
-  test('of the half that is for reporting', () => {
+  test('in the half that is reserved for reporting', () => {
     const figures = figuresOf('report')
     expectOnPage('report', figures)
     expect(figures).toEqual({

@@ -35,12 +35,12 @@ describe('the list of labelled sentences', () => {
     expect(list.filter(({ label, kind }) => (label === 'instruction') !== (kind !== undefined))).toEqual([])
   })
 
-  test('takes at most 40 sentences of a session', () => {
+  test('takes at most 40 sentences from a session', () => {
     const sizes = [...Map.groupBy(list, ({ session }) => session).values()].map((rows) => rows.length)
     expect(Math.max(...sizes)).toBeLessThanOrEqual(PER_SESSION_MAX)
   })
 
-  test('says of every revocation what it lifts: an instruction of the same session that comes before it', () => {
+  test('says which instruction each revocation lifts: one of the same session that comes before it', () => {
     expect(list.filter(({ label, revokes }) => label === 'revocation' && revokes === undefined)).toEqual([])
     const wrong = list.filter((row, at) => {
       if (row.revokes === undefined || row.revokes === REVOKES_FILE) return false
@@ -54,7 +54,7 @@ describe('the list of labelled sentences', () => {
     expect(wrong).toEqual([])
   })
 
-  test('was read twice in part, and the page says how far both readings agree', () => {
+  test('was partly labelled twice, and the page says how far the two labellings agree', () => {
     const twice = list.flatMap(({ readings }) => (readings ? [readings] : []))
     expect(twice.length).toBeGreaterThanOrEqual(READ_TWICE_MIN)
     const same = twice.filter(([first, second]) => first === second).length
@@ -77,7 +77,7 @@ describe.skipIf(!hasBothSets)(`the sentences in the recordings${bothSetsNote}`, 
     )
   })
 
-  test('are counted by the page, in sessions of every project', () => {
+  test('are counted on the page, in sessions of every project', () => {
     const rows = new Map(sessionRows().map((row) => [row.session, row]))
     const counted = list.flatMap(({ session, label }) => {
       const row = rows.get(session)
@@ -90,7 +90,7 @@ describe.skipIf(!hasBothSets)(`the sentences in the recordings${bothSetsNote}`, 
     for (const row of countRows(counted)) expect(page).toContain(row)
   })
 
-  test('are the drawn ones, and a few revocations chosen by hand', async () => {
+  test('are the sampled ones, and a few revocations chosen by hand', async () => {
     const counts = { cued: 0, others: 0 }
     for (const row of read) {
       const sample = sampleSentences(await readSentences(row))
@@ -119,7 +119,7 @@ describe('the invented sentences', () => {
     )
   })
 
-  test('stand in their messages as sentences', () => {
+  test('are sentences of their messages', () => {
     expect(invented.filter(({ text, message }) => !splitSentences(message).includes(text))).toEqual([])
   })
 

@@ -38,7 +38,7 @@ function meanOf(boundaries: readonly JudgedBoundary[], maker: SummaryMaker, colu
 describe.skipIf(!hasRecorded)(`summaries of recorded compactions${recordedNote}`, async () => {
   const boundaries = hasRecorded ? await judgeAll() : []
 
-  test('ours have at most the characters of the recorded ones', () => {
+  test('ours have at most as many characters as the recorded ones', () => {
     for (const { summaries } of boundaries) {
       const chars = (maker: SummaryMaker): number => summaries.find((one) => one.maker === maker)?.chars ?? 0
       expect(chars('fold')).toBeLessThanOrEqual(chars('recorded'))
@@ -46,14 +46,14 @@ describe.skipIf(!hasRecorded)(`summaries of recorded compactions${recordedNote}`
     }
   })
 
-  test.each(SUMMARY_COLUMNS)('%s: before repair within 30% of the recorded ones', (column) => {
+  test.each(SUMMARY_COLUMNS)('%s: before repair, ours are within 30% of the recorded ones', (column) => {
     const least = SHARE_MIN * meanOf(boundaries, 'recorded', column)
     expect(meanOf(boundaries, 'offline', column)).toBeGreaterThanOrEqual(least)
     expect(meanOf(boundaries, 'fold', column)).toBeGreaterThanOrEqual(least)
   })
 
   test.each(PROVEN)(
-    '%s: after repair at least as much as the recorded ones, in each compaction',
+    '%s: after repair, ours have at least as much as the recorded ones, in each compaction',
     (column) => {
       for (const { session, number, summaries } of boundaries) {
         const share = (maker: SummaryMaker): number => {

@@ -37,7 +37,7 @@ describe.skipIf(!hasRecorded)(`the token count on recorded sessions${recordedNot
   const heldOut = () =>
     sessions.filter((session) => half(session.path) === 'held-out').flatMap((session) => session.prompts)
 
-  test('every session is predicted, nearly every request of it', () => {
+  test('every session is predicted, and nearly every request of it', () => {
     // The first request has none before it; a few responses report nothing.
     const short = ROWS.filter(
       (row, index) => (sessions[index]?.prompts.length ?? 0) < row.usageRecords * 0.95 - 2,
@@ -45,7 +45,7 @@ describe.skipIf(!hasRecorded)(`the token count on recorded sessions${recordedNot
     expect(short.map((row) => row.path)).toEqual([])
   })
 
-  test('what was added is estimated to within 8% in the median and 25% in 95 of 100 requests', () => {
+  test('the estimate of what was added is within 8% in the median and 25% in 95 of 100 requests', () => {
     for (const prompts of [all(), heldOut()]) {
       const { median, p95 } = measure(prompts)
       expect(median).toBeLessThanOrEqual(MEDIAN_MAX)
@@ -53,7 +53,7 @@ describe.skipIf(!hasRecorded)(`the token count on recorded sessions${recordedNot
     }
   })
 
-  test('a prompt is hardly ever predicted more than 3% too small, and rarely more than 3% too large', () => {
+  test('a prediction is hardly ever more than 3% too small, and rarely more than 3% too large', () => {
     for (const prompts of [all(), heldOut()]) {
       const { under, over } = measure(prompts)
       expect(under).toBeLessThanOrEqual(UNDER_SHARE_MAX)
@@ -61,12 +61,12 @@ describe.skipIf(!hasRecorded)(`the token count on recorded sessions${recordedNot
     }
   })
 
-  test('the page shows the figures of today, of each model', () => {
+  test("the page shows today's figures for each model", () => {
     const page = readFigures(readFileSync(PAGE_PATH, 'utf8'))
     for (const row of writeModelRows(sessions)) expect(page).toContain(row)
   })
 
-  test.skipIf(!process.env['SOAK'])('the page shows the figures of today, of all together', () => {
+  test.skipIf(!process.env['SOAK'])("the page shows today's figures for all models together", () => {
     expect(readFigures(readFileSync(PAGE_PATH, 'utf8'))).toBe(writeFigures(sessions).trim())
   })
 })

@@ -41,7 +41,7 @@ function readOnce(row: RecordedRow): Promise<RecordedSession> {
   return session
 }
 
-describe.skipIf(!hasRecorded)(`requests made of recorded sessions${recordedNote}`, () => {
+describe.skipIf(!hasRecorded)(`requests built from recorded sessions${recordedNote}`, () => {
   test.each(rows)('(V1) $path as recorded: every request is accepted', async (row) => {
     const session = await readOnce(row)
     const refusals = judgeRequests(session.entries, session)

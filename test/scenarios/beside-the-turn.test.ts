@@ -59,7 +59,7 @@ function asked({ simulator }: TestAgent): number[] {
 }
 
 describe('a prepared summary', () => {
-  test('is made once past the warning, beside the turn, and serves at the threshold with what came since kept', async () => {
+  test('is written once past the warning, in parallel with the turn, and is used at the threshold, keeping what came since', async () => {
     const agent = agentWith([GOOD, ...rounds(8), DONE], { prepares: 'freely' })
     const said = await agent.say('Echo. Never touch secret.txt.')
     expect(said.end).toEqual({ reason: 'answered' })
@@ -81,7 +81,7 @@ describe('a prepared summary', () => {
     expect(uses.length - covered).toBeGreaterThan(1)
   })
 
-  test('that covers what was compacted meanwhile is dropped', async () => {
+  test('that covers what was compacted in the meantime is dropped', async () => {
     const agent = agentWith([GOOD, ...rounds(17), DONE], { prepares: 'freely' })
     await agent.say('Echo.')
     const paths = boundaries(agent).map(({ meta }) => meta.path)
@@ -97,14 +97,14 @@ describe('a prepared summary', () => {
     expect(restAfter(view, { upTo: 'gone', boundary })).toBeUndefined()
   })
 
-  test('that fails three times in a row is not asked for again', async () => {
+  test('that fails three times in a row is not requested again', async () => {
     const silent = { ...GOOD, content: [{ type: 'text' as const, text: ' ' }] }
     const agent = agentWith([silent, ...rounds(20), DONE], { prepares: 'freely' })
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
     expect(agent.traces.filter(({ name }) => name === 'prepared')).toHaveLength(3)
   })
 
-  test('is not made where the flag is off', async () => {
+  test('is not written if the flag is off', async () => {
     const flags = createFlags([
       { name: 'test', find: (name) => (name === 'prepared-compaction' ? false : undefined) },
     ])
@@ -140,7 +140,7 @@ describe('a prepared summary', () => {
   })
 })
 
-test('a model that answers nothing beside the conversation is left alone: three requests for notes, and none for anything once the breaker is open', async () => {
+test('a model that answers no background requests is left alone: three requests for notes, and none for anything once the breaker is open', async () => {
   const dead = [PROMPT_MARK, '<notes>'].map((bodyContains) => ({
     match: { bodyContains },
     times: 999,
@@ -164,8 +164,8 @@ test('a model that answers nothing beside the conversation is left alone: three 
   expect(isFor(PROMPT_MARK)).toBe(4 * FAILURES_MAX)
 })
 
-describe('a compaction that is asked about first', () => {
-  test('declined, it waits; it is asked again when the conversation has grown, and at the limit not at all', async () => {
+describe('a compaction that asks first', () => {
+  test('if declined, waits; it asks again when the conversation has grown, and does not ask at the limit', async () => {
     const sizes: number[] = []
     const confirm = createConfirm(async ({ sizeTokens }) => {
       sizes.push(sizeTokens)
@@ -186,7 +186,7 @@ describe('a compaction that is asked about first', () => {
     expect(boundary?.meta.preTokens).toBeGreaterThanOrEqual(THRESHOLDS.blocking)
   })
 
-  test('confirmed, it happens at once', async () => {
+  test('if confirmed, happens at once', async () => {
     const confirm = createConfirm(async () => true, 0.15)
     const agent = agentWith([GOOD, ...rounds(8), DONE], {
       setup: { thresholds: THRESHOLDS, compaction: { ...compaction, confirm } },
@@ -196,7 +196,7 @@ describe('a compaction that is asked about first', () => {
   })
 })
 
-describe('a long conversation that lies idle', () => {
+describe('a long idle conversation', () => {
   const on = createFlags([
     { name: 'test', find: (name) => (name === 'compact-before-expiry' ? true : undefined) },
   ])
@@ -243,7 +243,7 @@ describe('a long conversation that lies idle', () => {
     expect(boundaries(agent)).toHaveLength(length)
   })
 
-  test('knows how long to wait', () => {
+  test('computes how long to wait', () => {
     const moment = { lastRequestAt: 1_000, lifetime: '5m' as const }
     expect(waitForExpiryMs(moment, 1_000)).toBe(4 * 60_000)
     expect(waitForExpiryMs(moment, 1_000 + 4.5 * 60_000)).toBe(0)

@@ -33,7 +33,7 @@ const SESSIONS: readonly (readonly [Mode, SessionSize])[] = process.env['SOAK']
   : [['refusing', '250k']]
 
 test.each(SESSIONS)(
-  '(V4) a provider %s what does not fit: a session of %s tokens, edited again and again, is never told so',
+  '(V4) a provider %s what does not fit: in a session of %s tokens, edited again and again, it never finds any',
   async (mode, size) => {
     const session = sessionOfSize(size)
     const played = await playScripted(session, { model: MODEL, window: 60_000, prefix: MODES[mode] })
@@ -85,7 +85,7 @@ test.each(EACH_MODE)(
   },
 )
 
-test('thinking that is sent where it does not fit is reported by the provider, and traced', async () => {
+test('the provider reports thinking sent in a place where it does not fit, and a trace shows it', async () => {
   const lying = { model: MODEL, bindsPrefix: false, readsFrom: [] }
   const agent = boundAgent('dropping', { window: 60_000, rounds: ROUNDS, setup: { thinking: lying } })
   expect((await agent.say('look at all of them')).end).toEqual({ reason: 'answered' })

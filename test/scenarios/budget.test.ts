@@ -33,7 +33,7 @@ const STEPS: readonly ScriptStep[] = [
 /** Of the model that is asked here. */
 const OUTPUT_USD = 20 / 1_000_000
 
-test('whatever the limit, no more is spent than it and one answer of a fork; the turn says what it lacks', async () => {
+test('whatever the limit, no more is spent than the limit and one answer of a fork; the turn says what is missing', async () => {
   const ends: string[] = []
   await fc.assert(
     fc.asyncProperty(

@@ -44,7 +44,7 @@ test.each(WINDOWS)('in a window of %d tokens', async (window) => {
 })
 
 test.runIf(isSoak)(
-  'a conversation that goes on for long with few words is cleared because that pays, and does',
+  'a long conversation with few words is cleared because that pays off, and it does pay off',
   async () => {
     const session = { reads: 20, readTokens: 4_000, steps: 250 }
     const on = await playReading(session, 200_000)

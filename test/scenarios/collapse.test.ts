@@ -54,7 +54,7 @@ function limitsOf({ setup, session }: TestAgent) {
 }
 
 describe('collapse', () => {
-  test('(C2) folds the oldest spans from 90% of the effective window on; the threshold fires nothing', async () => {
+  test('(C2) folds the oldest spans from 90% of the effective window on; the threshold triggers nothing', async () => {
     const agent = collapsing([...rounds(22), DONE])
     expect((await agent.say('Echo. Never touch secret.txt.')).end).toEqual({ reason: 'answered' })
     expect(folds(agent).length).toBeGreaterThan(2)
@@ -83,7 +83,7 @@ describe('collapse', () => {
     expect(planCollapse(agent.session.view, limitsOf(agent))).toEqual([])
   })
 
-  test('a span is expanded again by taking its fold back, and only that one', async () => {
+  test('undoing a fold expands its span, and only that one', async () => {
     const agent = collapsing([...rounds(22), DONE])
     await agent.say('Echo.')
     const [first, second] = folds(agent)
@@ -95,7 +95,7 @@ describe('collapse', () => {
     expect(shown(agent)).not.toContain(`to ${first?.replace[0]?.at.entry}.]`)
   })
 
-  test('where nothing is left to fold the whole is compacted at the blocking limit', async () => {
+  test('if nothing is left to fold, everything is compacted at the blocking limit', async () => {
     const agent = collapsing([...rounds(3), DONE])
     const paste = Array.from({ length: 2_200 }, (_, i) => `word${i} and another`).join(' ')
     await agent.say('Echo.')
@@ -107,14 +107,14 @@ describe('collapse', () => {
     expect(causes).toEqual(['blocking'])
   })
 
-  test('switched off, the threshold compacts', async () => {
+  test('if switched off, the threshold compacts', async () => {
     const agent = collapsing([...rounds(16), DONE], false)
     await agent.say('Echo.')
     expect(folds(agent)).toEqual([])
     expect(agent.entries.some(({ kind }) => kind === 'boundary')).toBe(true)
   })
 
-  test('tells when new agents are to be held back', () => {
+  test('says when to hold back new agents', () => {
     expect(collapseState(26_999, EFFECTIVE)).toEqual({ isFolding: false, holdsAgents: false })
     expect(collapseState(27_000, EFFECTIVE)).toEqual({ isFolding: true, holdsAgents: false })
     expect(collapseState(28_500, EFFECTIVE)).toEqual({ isFolding: true, holdsAgents: true })

@@ -94,7 +94,7 @@ function entryOf({ entries }: TestAgent, text: string): MessageEntry {
   return found
 }
 
-test('a fork differs from the request before it in its last message alone, and reads at least 98% from the cache', async () => {
+test('a fork differs from the previous request only in its last message, and reads at least 98% from the cache', async () => {
   const agent = agentOf(...rounds(23), DONE)
   await agent.say('Echo.')
   const requests = agent.simulator.requests()
@@ -109,7 +109,7 @@ test('a fork differs from the request before it in its last message alone, and r
   expect(read / (fork?.input_tokens ?? 0)).toBeGreaterThanOrEqual(0.98)
 })
 
-test('(V4) summary, conversation and resumed session are accepted by a provider that refuses bound thinking', async () => {
+test('(V4) a provider that refuses bound thinking accepts summary, conversation and resumed session', async () => {
   const agent = agentOf(...rounds(25), DONE, ...rounds(2 / SHARE, 'later'), DONE)
   expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
   expect((await agent.say('Go on.')).end).toEqual({ reason: 'answered' })
@@ -127,8 +127,8 @@ test('(V4) summary, conversation and resumed session are accepted by a provider 
   expect(agent.simulator.stats().refused).toEqual({})
 })
 
-describe('taken back', () => {
-  test('the second of two compactions gives the first one back; the first alone changes nothing', async () => {
+describe('undone', () => {
+  test('undoing the second of two compactions restores the first one; undoing only the first changes nothing', async () => {
     const agent = agentOf(...rounds(15), DONE, ...rounds(6, 'second'), DONE, DONE)
     await agent.say('Echo.')
     expect((await agent.compact()).kind).toBe('compacted')
@@ -146,7 +146,7 @@ describe('taken back', () => {
     expect(bytesOf(agent.session.view)).toBe(before)
   })
 
-  test('a summary made right behind it is of what is in view again, not of the last request', async () => {
+  test('a summary written right after it is based on what is in view again, not on the last request', async () => {
     const agent = agentOf(...rounds(15), DONE, ...rounds(2, 'after'), DONE, DONE)
     await agent.say('Echo.')
     await agent.compact()
@@ -158,7 +158,7 @@ describe('taken back', () => {
     expect(boundaries(agent).at(-1)?.meta.path).toBe('plain')
   })
 
-  test('messages after it stay, and nothing automatic acts before the blocking limit', async () => {
+  test('messages after it stay, and nothing acts automatically before the blocking limit', async () => {
     // Small ones: the window is full to a few hundred tokens.
     const small = (count: number, name: string): Steps => rounds(count / SHARE, name, 36)
     const agent = agentOf(
@@ -196,7 +196,7 @@ function entryBefore({ entries }: TestAgent, id: string): string {
 describe('pinned', () => {
   const SPANS = ['whole', 'from', 'up_to'] as const
   test.each(SPANS)(
-    'what is pinned outlives a compaction of the %s kind, byte for byte, and a reload',
+    'what is pinned survives a compaction of the %s kind, byte for byte, and a reload',
     async (kind) => {
       const agent = agentOf(...rounds(10), DONE, ...rounds(10, 'second'), DONE, DONE)
       await agent.say('Echo.')
@@ -221,7 +221,7 @@ describe('pinned', () => {
   )
 })
 
-test('what is brought back stands at the end, and all before it is read from the cache', async () => {
+test('what is restored is at the end, and everything before it is read from the cache', async () => {
   const agent = agentOf(...rounds(23), DONE, DONE)
   await agent.say('Echo.')
   const before = agent.simulator.requests().at(-1)
@@ -237,8 +237,8 @@ test('what is brought back stands at the end, and all before it is read from the
   expect(last?.usage?.cache_read_input_tokens).toBeGreaterThan(0.95 * (before?.input_tokens ?? 0))
 })
 
-describe('a part', () => {
-  test('from a message on: what precedes stays, is read from the cache, and the prompt says where the part begins', async () => {
+describe('in part', () => {
+  test('from a message on: what comes before stays and is read from the cache, and the prompt says where the part begins', async () => {
     const agent = agentOf(...rounds(10), DONE, ...rounds(5, 'second'), DONE, DONE)
     await agent.say('Echo.')
     const first = agent.simulator.requests().at(-1)
@@ -259,7 +259,7 @@ describe('a part', () => {
     expect(agent.simulator.stats().refused).toEqual({})
   })
 
-  test('up to a message: a request that shows nothing behind it, with sections of its own; what follows stays', async () => {
+  test('up to a message: a request that shows nothing after it, with its own sections; what follows stays', async () => {
     const agent = agentOf(...rounds(10), DONE, ...rounds(5, 'second'), DONE, DONE)
     await agent.say('Echo.')
     await agent.say('Now the second part.')

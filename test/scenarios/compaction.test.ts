@@ -72,7 +72,7 @@ function asked({ simulator }: TestAgent): number {
   return simulator.requests().filter(({ body }) => JSON.stringify(body).includes(PROMPT_MARK)).length
 }
 
-test('a full window is compacted by a fork that reads what the conversation wrote, and the turn goes on', async () => {
+test('a full window is compacted by a fork that reads what the conversation wrote, and the turn continues', async () => {
   const agent = smallAgent([GOOD, ...rounds(FULL, FULL_LINES), DONE])
   const said = await agent.say('Echo things. Never touch the file secret.txt.')
   expect(said.end).toEqual({ reason: 'answered' })
@@ -90,7 +90,7 @@ test('a full window is compacted by a fork that reads what the conversation wrot
   expect(agent.entries.filter(({ kind }) => kind === 'spent')).toHaveLength(1)
 })
 
-test('a host that fails at every step loses what it would have added, and nothing else', async () => {
+test('a host that fails at every step loses only what it would have added', async () => {
   const broken = async (): Promise<never> => await Promise.reject(new Error('the disk is gone'))
   const host = { before: broken, restore: broken, after: broken }
   const compaction = { host, isOn: true, scale: 0.15 }
@@ -109,18 +109,18 @@ describe('each step of the chain, made to fail', () => {
     ['a fork that calls a tool', summariser([call], 1), ['fork: no_summary']],
     ['a fork that says nothing', summariser([{ type: 'text', text: ' ' }], 1), ['fork: no_summary']],
     [
-      'a fork that is cut',
+      'a fork that is cut off',
       { ...summariser([{ type: 'text', text: SUMMARY }], 1), stop_reason: 'max_tokens' as const },
       ['fork: no_summary'],
     ],
-  ])('%s gives way to the plain request', async (_name, first, outcomes) => {
+  ])('%s is replaced by the plain request', async (_name, first, outcomes) => {
     const agent = smallAgent([first, GOOD, ...rounds(FULL, FULL_LINES), DONE])
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
     expect(pathsOf(agent)).toEqual(['plain'])
     expect(outcomesOf(agent)).toEqual(outcomes)
   })
 
-  test('without its cache the fork is not asked at all', async () => {
+  test('without its cache the fork is not tried at all', async () => {
     const slow = {
       ...echoTool,
       run: async (input: JsonObject, context: ToolContext) => {
@@ -136,7 +136,7 @@ describe('each step of the chain, made to fail', () => {
   // How each is understood is in `tokens/overflow.test.ts`: some are played here, all in a soak.
   const played = OVERFLOW_FORMATS.filter((_, i) => i % cases(12, 1).numRuns === 0)
   test.each(played.map(({ name }) => name))(
-    'too long, said as %s does: rounds go, and it is asked again',
+    'too long, in the wording of %s: rounds are dropped, and the request is sent again',
     async (format) => {
       const fault = { type: 'prompt_too_long' as const, format }
       const agent = smallAgent(
@@ -149,7 +149,7 @@ describe('each step of the chain, made to fail', () => {
     },
   )
 
-  test('(C4) where every request for a summary fails the fold serves, and nothing of the failures is in the conversation', async () => {
+  test('(C4) if every request for a summary fails, the fold is used, and no trace of the failures is in the conversation', async () => {
     const agent = smallAgent(
       [...rounds(FULL, FULL_LINES), DONE],
       [{ match: { bodyContains: PROMPT_MARK }, times: 99, fault: { type: 'status', status: 529 } }],
@@ -163,7 +163,7 @@ describe('each step of the chain, made to fail', () => {
     expect(sent).toContain('Never touch secret.txt.')
   })
 
-  test(`${CROSSINGS} crossings with a dead summariser cost at most twelve calls; a living one closes the breaker`, async () => {
+  test(`${CROSSINGS} crossings with a dead summariser cost at most twelve calls; a working one closes the breaker`, async () => {
     const dead: Faults = [
       { match: { bodyContains: PROMPT_MARK }, times: 12, fault: { type: 'status', status: 529 } },
     ]
@@ -189,7 +189,7 @@ describe('each step of the chain, made to fail', () => {
   }, 60_000)
 })
 
-test('a refusal for size is held back: compacted, the request is sent once more', async () => {
+test('a refusal because of size is not passed on: after a compaction the request is sent once more', async () => {
   const agent = smallAgent(
     [GOOD, ...rounds(6), DONE],
     [{ match: { nth: 5 }, times: 1, fault: { type: 'prompt_too_long', format: 'anthropic' } }],
@@ -199,7 +199,7 @@ test('a refusal for size is held back: compacted, the request is sent once more'
   expect(recordOf(boundaries(agent)[0])?.cause).toBe('overflow')
 })
 
-test('a compaction undone shows the old conversation again, and its thinking', async () => {
+test('undoing a compaction shows the old conversation again, with its thinking', async () => {
   const agent = smallAgent([GOOD, ...rounds(FULL, FULL_LINES), DONE])
   await agent.say('Echo.')
   const [boundary] = boundaries(agent)
@@ -209,7 +209,7 @@ test('a compaction undone shows the old conversation again, and its thinking', a
   expect(agent.session.view.nodes[0]?.source.id).toBe('entry-0')
 })
 
-test('a session that is loaded from its boundary on is not told that the cache broke', async () => {
+test('a session that is loaded from its boundary is not told that the cache broke', async () => {
   const agent = smallAgent([GOOD, ...rounds(FULL, FULL_LINES), DONE])
   await agent.say('Echo.')
   const [boundary] = boundaries(agent)
@@ -229,7 +229,7 @@ describe('notes', () => {
   }
   const compaction = { host: NO_HOST, isOn: true, scale: 0.15, notesTemplate: NOTES_TEMPLATE }
 
-  test('are written once past the warning, beside the turn, and are the summary: no model is asked at the threshold', async () => {
+  test('are written once past the warning, in parallel with the turn, and become the summary: no model is asked at the threshold', async () => {
     const agent = smallAgent([noteTaker, ...rounds(FULL, FULL_LINES), DONE], [], {
       notes: { scale: 0.15 },
       setup: { thresholds: THRESHOLDS, compaction },
@@ -243,7 +243,7 @@ describe('notes', () => {
     expect(kinds.slice(0, kinds.indexOf('boundary')).filter((kind) => kind === 'notes')).toHaveLength(1)
   })
 
-  test('that fail three times in a row are not asked for again', async () => {
+  test('that fail three times in a row are not requested again', async () => {
     const refusing = { ...noteTaker, content: [{ type: 'text' as const, text: 'No.' }], times: 99 }
     const agent = smallAgent([refusing, GOOD, ...rounds(15), DONE], [], {
       notes: { scale: 0.15, eager: true },

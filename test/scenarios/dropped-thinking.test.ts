@@ -24,7 +24,7 @@ const TURNS = 8
 const ERROR_MAX = 0.05
 
 test.each(['claude-sonnet-4-5', 'claude-haiku-4-5', 'claude-opus-4-5', 'claude-sonnet-4-6'])(
-  'on %s the size is what the provider counts, turn after turn: thinking of earlier turns only where it is kept',
+  'on %s the size is what the provider counts, turn after turn: thinking of earlier turns counts only if it is kept',
   (model) => {
     const { facts } = resolveModel(NO_MODELS, model, '')
     const thinking = modelPolicy(model, facts)

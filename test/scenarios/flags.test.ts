@@ -20,7 +20,7 @@ const repeatTool: LoopTool = {
   },
 }
 
-test('tool-result-storage off: results arrive whole, however large, and are not stored later', async () => {
+test('tool-result-storage off: results are sent in full, however large, and are not stored later', async () => {
   const { agent } = agentWith({ 'tool-result-storage': false }, [call('one'), call('two')])
   await agent.say('go')
   expect(agent.blobs.size).toBe(0)
@@ -34,7 +34,7 @@ test('tool-result-storage off: a tool with a limit of its own stores nothing eit
   expect(agent.blobs.size).toBe(0)
 })
 
-test('tool-result-storage off: the results of one answer may be over their share', async () => {
+test('tool-result-storage off: the results of one answer may exceed their share', async () => {
   const calls = Array.from({ length: 6 }, (_, i) => call(`part-${i}`, 45_000))
   const off = agentWith({ 'tool-result-storage': false }, calls).agent
   const on = agentWith({}, calls).agent
@@ -43,7 +43,7 @@ test('tool-result-storage off: the results of one answer may be over their share
   expect([off.blobs.size, on.blobs.size]).toEqual([0, 2])
 })
 
-test('the switch takes effect at the next decision, and every request goes on from the one before, byte for byte', async () => {
+test('the switch takes effect at the next decision, and every request extends the previous one, byte for byte', async () => {
   const { agent, set } = agentWith({}, [])
   for (const [round, isOn] of [true, false, false, true, false].entries()) {
     set({ 'tool-result-storage': isOn })
@@ -63,7 +63,7 @@ test('the switch takes effect at the next decision, and every request goes on fr
   )
 })
 
-test('switched off while a tool runs, its result is still whole: the decision is made when the result is there', async () => {
+test('if it is switched off while a tool runs, the result is still sent in full: the decision is made when the result arrives', async () => {
   let switchOff = (): void => undefined
   const slow: LoopTool = {
     ...repeatTool,
@@ -78,7 +78,7 @@ test('switched off while a tool runs, its result is still whole: the decision is
   expect(agent.blobs.size).toBe(0)
 })
 
-test('tool-result-guard: on, what does not fit goes to disk though storage is off; off, the request is refused', async () => {
+test('tool-result-guard: if on, what does not fit goes to disk even with storage off; if off, the request is refused', async () => {
   const setup = { thresholds: { warning: 830_000, error: 840_000, auto: 850_000, blocking: 12_000 } }
   const on = agentWith({ 'tool-result-storage': false }, [call('one')], { setup }).agent
   const off = agentWith({ 'tool-result-storage': false, 'tool-result-guard': false }, [call('one')], {
@@ -89,7 +89,7 @@ test('tool-result-guard: on, what does not fit goes to disk though storage is of
   expect([on.blobs.size, off.blobs.size]).toEqual([1, 0])
 })
 
-test('result-chars-max bounds all tools, and one tool by name', async () => {
+test('result-chars-max limits all tools, or one tool by name', async () => {
   const said = [call('one', 20_000)]
   const stored = async (values: Values): Promise<number> => {
     const { agent } = agentWith(values, said)
@@ -103,7 +103,7 @@ test('result-chars-max bounds all tools, and one tool by name', async () => {
   expect(await stored({ 'result-chars-max': 10_000, 'result-chars-max:Echo': 30_000 })).toBe(0)
 })
 
-test('answer-chars-max bounds what the results of one answer share', async () => {
+test('answer-chars-max limits the total of the results of one answer', async () => {
   const { agent } = agentWith({ 'answer-chars-max': 50_000 }, [call('one', 30_000), call('two', 30_000)])
   await agent.say('go')
   expect(agent.blobs.size).toBe(1)

@@ -12,9 +12,9 @@ const MODEL = 'claude-opus-5'
 const CUT = /This result has \d+ characters and could not be stored \(disk-full\)/
 
 test.each([
-  ['one is too large', 'Bash', 1, 60_000, 200_000],
-  ['together they are too large', 'Bash', 6, 45_000, 200_000],
-  ['they do not fit, though their tool opted out', 'Read', 6, 45_000, 60_000],
+  ['one result is too large', 'Bash', 1, 60_000, 200_000],
+  ['the results together are too large', 'Bash', 6, 45_000, 200_000],
+  ['the results do not fit, although their tool opted out', 'Read', 6, 45_000, 60_000],
 ] as const)('a full disk when %s', async (_why, tool, count, chars, window) => {
   const agent = agentWithoutDisk(tool, count, chars, window)
   expect((await agent.say('go')).end).toEqual({ reason: 'answered' })
@@ -32,7 +32,7 @@ test.each([
   expect(startsWithAll(after?.body ?? '', before?.body ?? '?')).toBe(true)
 })
 
-test('(N1) what is cut because the round is too large stands whole in the transcript', async () => {
+test('(N1) a result that is cut because the round is too large is in the transcript in full', async () => {
   const agent = agentWithoutDisk('Bash', 6, 45_000, 200_000)
   await agent.say('go')
   const whole = agent.entries.filter((entry) => entry.kind === 'message' && entry.json.length > 45_000)

@@ -63,7 +63,7 @@ test.each([
   expect(edits(agent)).toBe(made)
 })
 
-test('a result that had gone to disk is cleared with its path', async () => {
+test('a cleared result that was stored on disk still names its path', async () => {
   const large = { ...readTool, run: async () => ({ content: 'a line of words\n'.repeat(5_000) }) }
   const agent = await workedAgent('1h', 'main', large)
   await comeBack(agent, 61)

@@ -82,7 +82,7 @@ test('an answer that is stopped right before its end costs what the provider say
   expect(messages(agent, 'assistant')[0]?.interrupted).toBe(true)
 })
 
-test('an answer that was whole before the stop came is kept as it is, with its own usage', async () => {
+test('an answer that was complete before the stop is kept unchanged, with its own usage', async () => {
   const abort = new AbortController()
   const agent = createTestAgent({
     simulator: { ...STRICT, script: [ANSWER, NEXT] },
@@ -113,7 +113,7 @@ test('an answer that was whole before the stop came is kept as it is, with its o
   expect((await agent.say('And now?')).end).toEqual({ reason: 'answered' })
 })
 
-test('an answer that the network cut is told as void and asked for again; both are on the bill', async () => {
+test('an answer cut off by the network is reported as void and requested again; both are on the bill', async () => {
   const agent = createTestAgent({
     simulator: {
       ...STRICT,
@@ -130,7 +130,7 @@ test('an answer that the network cut is told as void and asked for again; both a
   expectInput(bill, agent.simulator.requests()[0]?.usage)
 })
 
-test('an answer that was told as void is not kept when the user gives up waiting for another', async () => {
+test('an answer that was reported as void is not kept if the user stops waiting for another', async () => {
   const abort = new AbortController()
   const agent = createTestAgent({
     simulator: {
@@ -147,7 +147,7 @@ test('an answer that was told as void is not kept when the user gives up waiting
   expect(spent(agent)).toHaveLength(1)
 })
 
-test('where asking again is of no use, what had come of the last try is kept', async () => {
+test('if asking again is pointless, what arrived in the last attempt is kept', async () => {
   const agent = createTestAgent({
     simulator: {
       ...STRICT,
@@ -164,7 +164,7 @@ test('where asking again is of no use, what had come of the last try is kept', a
   expect((await agent.say('And now?')).text).toBe('Yes, I know what I said.')
 })
 
-test('an answer that is found fault with costs what the provider says it cost', async () => {
+test('a faulty answer costs what the provider says it cost', async () => {
   const upload = { type: 'container_upload', file_id: 'file_1' }
   let isFirst = true
   const agent = createTestAgent({
@@ -186,7 +186,7 @@ test('an answer that is found fault with costs what the provider says it cost', 
   expect(bill?.estimated).toBeUndefined()
 })
 
-test('a compaction that is called off while it is written is on the bill', async () => {
+test('a compaction that is cancelled while it is written is on the bill', async () => {
   const abort = new AbortController()
   const agent = createTestAgent({
     simulator: {

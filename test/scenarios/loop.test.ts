@@ -27,7 +27,7 @@ test('a turn runs tools until the model answers, and its requests share their pr
   ])
 })
 
-test('calls that only read run side by side, writers alone and in order', async () => {
+test('calls that only read run in parallel, calls that write run alone and in order', async () => {
   const log: string[] = []
   const tool = (name: string, reads: boolean): LoopTool => ({
     ...echoTool,
@@ -73,7 +73,7 @@ test('calls that only read run side by side, writers alone and in order', async 
   ])
 })
 
-test('an unknown tool, a throwing tool and a refused call are answered, and the turn goes on', async () => {
+test('an unknown tool, a throwing tool and a refused call are answered, and the turn continues', async () => {
   const agent = createTestAgent({
     tools: [
       echoTool,
@@ -110,7 +110,7 @@ test('an unknown tool, a throwing tool and a refused call are answered, and the 
   expect(JSON.stringify(results)).toContain('Not allowed here.')
 })
 
-test('the output limit asks to go on, twice at most', async () => {
+test('at the output limit the model is asked to continue, at most twice', async () => {
   const agent = createTestAgent({
     simulator: { script: [{ content: [text('part')], stop_reason: 'max_tokens', times: 5 }] },
   })
@@ -119,7 +119,7 @@ test('the output limit asks to go on, twice at most', async () => {
   expect(agent.simulator.requests()).toHaveLength(3)
 })
 
-test('a paused answer is sent back as it is', async () => {
+test('a paused answer is sent back unchanged', async () => {
   const agent = createTestAgent({
     simulator: {
       script: [
@@ -136,7 +136,7 @@ test('a paused answer is sent back as it is', async () => {
   expect(agent.simulator.requests().map(({ status }) => status)).toEqual([200, 200])
 })
 
-test('a refusal ends the turn and says so; the conversation goes on', async () => {
+test('a refusal ends the turn and says so; the conversation continues', async () => {
   const agent = createTestAgent({
     simulator: { script: [{ content: [], stop_reason: 'refusal' }, { content: [text('hello')] }] },
   })
@@ -144,7 +144,7 @@ test('a refusal ends the turn and says so; the conversation goes on', async () =
   expect((await agent.say('y')).text).toBe('hello')
 })
 
-test('a full window ends the turn with a sentence that names the cure', async () => {
+test('a full window ends the turn with a sentence that names the fix', async () => {
   const agent = createTestAgent({
     simulator: { script: [{ content: [text('half')], stop_reason: 'model_context_window_exceeded' }] },
   })
@@ -164,7 +164,7 @@ test.each([
   ['a cut stream', { type: 'disconnect', after_bytes: 700 }, [500], ['spent']],
   ['garbage', { type: 'garbage' }, [500], ['spent']],
 ] as const)(
-  'after %s the same request is asked again, and nothing of it is left but what it cost',
+  'after %s the same request is sent again, and nothing of the fault remains but its cost',
   async (_name, fault, waits, bill: readonly string[] = []) => {
     const agent = createTestAgent({
       simulator: {
@@ -194,7 +194,7 @@ test('a provider that stays overloaded ends the turn with one clear error, and t
   expect((await agent.say('again')).text).toBe('back')
 })
 
-test('an abort while the model speaks leaves a valid conversation', async () => {
+test('an abort during an answer leaves a valid conversation', async () => {
   const abort = new AbortController()
   const agent = createTestAgent({
     simulator: { script: [{ content: [text('one two three '.repeat(50))] }, { content: [text('fine')] }] },
@@ -226,7 +226,7 @@ test('(V1) an abort between calls gives those that never ran an interrupted resu
   expect(interrupted).toHaveLength(2)
 })
 
-test('a provider that stalls is given up after the idle limit and asked again', async () => {
+test('a stalled provider is abandoned after the idle limit and asked again', async () => {
   const agent = createTestAgent({
     idleMsMax: 40,
     simulator: {
@@ -240,7 +240,7 @@ test('a provider that stalls is given up after the idle limit and asked again', 
   expect(said.events.filter(({ type }) => type === 'retry-wait')).toHaveLength(1)
 })
 
-test('a page of HTML instead of an answer is told as such, with the cure', async () => {
+test('a page of HTML instead of an answer is reported as such, with the fix', async () => {
   const agent = createTestAgent({
     fetch: async () => new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } }),
   })

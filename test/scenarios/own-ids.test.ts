@@ -17,7 +17,7 @@ test.each([
   ['claude-opus-4-6', {}],
   ['claude-sonnet-4-5', MANUAL],
 ])(
-  '%s: one id for all calls and all answers: every request is valid, and no thinking is lost',
+  '%s: with one id for all calls and all answers every request is valid, and no thinking is lost',
   async (model, prefix) => {
     const agent = createTestAgent({
       model,

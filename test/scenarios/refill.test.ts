@@ -97,7 +97,7 @@ let filled: Promise<Filled> | undefined
 /** The one that nobody changes. */
 const filledOnce = async (): Promise<Filled> => await (filled ??= fill())
 
-test('three refills force results to disk and the tail to one round; a fourth stops, names what takes the room, and stays so however many rounds follow', async () => {
+test('three refills force results to disk and the tail to one round; a fourth stops, names what takes the room, and stays stopped however many rounds follow', async () => {
   const { agent, said } = await filledOnce()
   const records = boundaries(agent).map(recordOf)
   expect(records.map((record) => record?.refills)).toEqual([0, 1, 2, 3])
@@ -120,7 +120,7 @@ test('three refills force results to disk and the tail to one round; a fourth st
 test.each([
   ['a compaction by hand', async (agent: TestAgent) => void (await agent.compact())],
   ['an undo', async (agent: TestAgent) => await agent.add({ kind: 'void', target: newestBoundary(agent) })],
-])('what had stopped begins again after %s', async (_what, change) => {
+])('what had stopped starts again after %s', async (_what, change) => {
   const { agent } = await fill()
   const count = boundaries(agent).length
   expect((await agent.say('Again?')).end.reason).toBe('window-full')
@@ -136,7 +136,7 @@ test.each([
 test.each([
   ['another model', { model: 'claude-opus-5' }],
   ['a larger window', { thresholdTokens: 30_000 }],
-])('what had stopped begins again with %s', async (_what, changed) => {
+])('what had stopped starts again with %s', async (_what, changed) => {
   const { agent } = await filledOnce()
   const moment = {
     now: 0,
@@ -154,7 +154,7 @@ test.each([
   })
 })
 
-test('where nothing can go to disk the session ends at the blocking limit with a clear message, and a compaction by hand revives it', async () => {
+test('if nothing can go to disk, the session ends at the blocking limit with a clear message, and a compaction by hand revives it', async () => {
   const said = (name: string): Steps[number] => ({
     when: { source: 'main' },
     content: [

@@ -29,7 +29,7 @@ const REFUSAL = {
   },
 } as const
 
-test('a picture that the provider cannot read leaves the request, not the session', async () => {
+test('an image that the provider cannot read is left out of the request, and the session continues', async () => {
   const agent = createTestAgent({
     tools: [pictureTool],
     simulator: {
@@ -58,7 +58,7 @@ test('a picture that the provider cannot read leaves the request, not the sessio
   expect(agent.simulator.requests().map(({ status }) => status)).toEqual([200, 400, 200, 200])
 })
 
-test('a block of a kind that another server made leaves the request too; what else it said stays', async () => {
+test('a block of a kind that another server made is left out of the request too; the rest of its message stays', async () => {
   let isFirst = true
   const agent = createTestAgent({
     simulator: {
@@ -94,7 +94,7 @@ test('a block of a kind that another server made leaves the request too; what el
   expect(agent.simulator.requests().map(({ status }) => status)).toEqual([200, 400, 200, 200])
 })
 
-test('the user’s own words are never left out: the refusal is told', async () => {
+test('the user’s own words are never left out: the refusal is reported', async () => {
   const message = 'messages.0.content.0.text: not allowed here'
   const agent = createTestAgent({
     simulator: { script: [], faults: [{ times: 9, fault: { type: 'status', status: 400, message } }] },

@@ -24,7 +24,7 @@ const SIZES: readonly SessionSize[] = process.env['SOAK'] ? ['90k', '250k', '900
 const TIMEOUT_MS = process.env['SOAK'] ? 3_600_000 : 300_000
 
 test.each(SIZES)(
-  'a session of %s tokens through the command costs what it may of its cost unmanaged; without an edit each request goes on from the whole of the one before',
+  'a session of %s tokens through the command costs no more than its allowed share of the cost unmanaged; without an edit each request extends the whole previous one',
   async (size) => {
     const bench = await createBench()
     const session = scriptSession(SEED, SCRIPT_TOKENS[size])

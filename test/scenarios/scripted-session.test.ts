@@ -4,7 +4,7 @@ import { createRandom } from '../../packages/palimpsest/src/lab/replay/measure/r
 import { sample, scriptSession } from '../kit/scripted-session.ts'
 import { PAUSE_SECONDS, SHARES, TOOL_SIZES } from '../kit/session-sizes.ts'
 
-test('the same seed makes the same session, another seed another one', () => {
+test('the same seed makes the same session, and another seed makes another', () => {
   expect(scriptSession(7, 50_000)).toEqual(scriptSession(7, 50_000))
   expect(scriptSession(8, 50_000)).not.toEqual(scriptSession(7, 50_000))
 })
@@ -24,7 +24,7 @@ test.each([
   }
 })
 
-test('calls, answers and turns come in recorded proportions', () => {
+test('calls, answers and turns come in the recorded proportions', () => {
   const { turns } = scriptSession(1, 2_000_000)
   const rounds = turns.flatMap((turn) => turn.rounds)
   const calls = rounds.flatMap((round) => round.calls)

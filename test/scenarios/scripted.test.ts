@@ -9,7 +9,7 @@ import { brokenPrefixes, playScripted } from '../kit/play-scripted.ts'
 const MODEL = 'claude-opus-5'
 const HIT_RATE_MIN = 0.95
 
-test('a session of 90K tokens costs no more managed than unmanaged; without an edit each request goes on from the whole of the one before', async () => {
+test('a session of 90K tokens costs no more managed than unmanaged; without an edit each request extends the whole previous one', async () => {
   const session = sessionOfSize('90k')
   const unmanaged = await playScripted(session, { model: MODEL, window: 'unmanaged' })
   const managed = await playScripted(session, { model: MODEL, window: 200_000 })

@@ -85,7 +85,7 @@ function typesOf({ messages }: MessagesRequest): readonly string[] {
 }
 
 describe('signed compaction', () => {
-  test('(V4) the block comes first, the answer behind it keeps its thinking, then one turn of the user with what was left out', async () => {
+  test('(V4) the block comes first, the answer after it keeps its thinking, then one turn of the user with what was left out', async () => {
     const agent = signingAgent([SIGNED, ...rounds(FULL, FULL_LINES), DONE])
     const said = await agent.say('Echo things. Never touch the file secret.txt.')
     expect(said.end).toEqual({ reason: 'answered' })
@@ -129,7 +129,7 @@ describe('signed compaction', () => {
     expect(agent.traces.filter(({ name }) => name === 'input-transformed')).toEqual([])
   })
 
-  test('behind another system prompt the kept thinking is left out', async () => {
+  test('after another system prompt the kept thinking is left out', async () => {
     const agent = signingAgent([SIGNED, ...rounds(7), DONE, DONE])
     await agent.say('Echo.')
     const { id: _id, parent: _parent, at: _at, ...prefix } = agent.session.view.prefix ?? failed()
@@ -161,7 +161,7 @@ describe('signed compaction', () => {
     expect(status).toBe(200)
   })
 
-  test('switched off, or without its beta in the prefix, it is not asked for', async () => {
+  test('if switched off, or without its beta in the prefix, it is not requested', async () => {
     const off = createFlags([
       { name: 'test', find: (name) => (name === 'server-compaction' ? false : undefined) },
     ])
@@ -188,7 +188,7 @@ describe('what the provider refuses', () => {
 
   // None is treated unlike another: some are played here, all in a soak.
   const played = CODES.filter((_, i) => i % cases(4, 1).numRuns === 0)
-  test.each(played)('%s: the next step serves, and the outcome has its name', async (error_code) => {
+  test.each(played)('%s: the next step is used, and the outcome has its name', async (error_code) => {
     const fault = { type: 'status' as const, status: 400, error_code, message: 'Refused.' }
     const agent = signingAgent(
       [PLAIN, ...rounds(FULL, FULL_LINES), DONE],
@@ -208,7 +208,7 @@ describe('what the provider refuses', () => {
     message: 'Retry.',
   }
 
-  test('compaction_unavailable: it is asked once more', async () => {
+  test('compaction_unavailable: it is requested once more', async () => {
     const agent = signingAgent(
       [SIGNED, ...rounds(FULL, FULL_LINES), DONE],
       [{ match: { bodyContains: ON_SERVER }, times: 1, fault: unavailable }],
@@ -218,7 +218,7 @@ describe('what the provider refuses', () => {
     expect(agent.waits).toHaveLength(1)
   })
 
-  test('where nothing answers at all, four calls are made, and the fold serves', async () => {
+  test('if nothing answers at all, four calls are made, and the fold is used', async () => {
     const agent = signingAgent(
       [...rounds(FULL, FULL_LINES), DONE],
       [
@@ -233,14 +233,14 @@ describe('what the provider refuses', () => {
     expect(asked).toHaveLength(4)
   })
 
-  test('a block without content is no summary', async () => {
+  test('a block without content is not a summary', async () => {
     const nothing: Steps[number] = { ...SIGNED, content: [{ type: 'compaction', content: null }] }
     const agent = signingAgent([nothing, PLAIN, ...rounds(FULL, FULL_LINES), DONE])
     expect((await agent.say('Echo.')).end).toEqual({ reason: 'answered' })
     expect(outcomes(agent)).toEqual(['server: no_summary'])
   })
 
-  test('a block that is refused later goes in the clear, and the session lives on', async () => {
+  test('a block that is refused later is sent as plain text, and the session survives', async () => {
     const fault = { type: 'status' as const, status: 400, error_code: 'compaction_signature_invalid' }
     const agent = signingAgent([SIGNED, ...rounds(7), DONE, DONE, DONE])
     await agent.say('Echo. Never touch secret.txt.')
@@ -257,7 +257,7 @@ describe('what the provider refuses', () => {
   })
 })
 
-test('a later summary by a plain request says what the block said, in the clear', async () => {
+test('a later summary by a plain request says in plain text what the block said', async () => {
   const agent = signingAgent(
     [SIGNED, PLAIN, ...rounds(13), DONE],
     [

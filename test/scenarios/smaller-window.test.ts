@@ -79,7 +79,7 @@ describe('a switch to a model with a smaller window', () => {
     await agent.add({ kind: 'prefix', model, betas: [], system, tools, parameters: {}, reason: 'model' })
   }
 
-  test('is preceded by a compaction with the model that led it, from its cache; then it fits', async () => {
+  test('starts with a compaction by the previous model, from its cache; then the conversation fits', async () => {
     const agent = agentWith([GOOD, ...rounds(12), DONE])
     await agent.say('Echo. Never touch secret.txt.')
     const events = await compacted(agent)
@@ -103,7 +103,7 @@ describe('a switch to a model with a smaller window', () => {
     expect(status).toBe(200)
   })
 
-  test('leaves what the user undid undone, below the size at which no request may be sent', async () => {
+  test('leaves undone what the user undid, below the size at which no request may be sent', async () => {
     const agent = agentWith([GOOD, ...rounds(12), DONE])
     await agent.say('Echo.')
     expect(await agent.compact()).toMatchObject({ kind: 'compacted' })
@@ -116,7 +116,7 @@ describe('a switch to a model with a smaller window', () => {
     expect(await compacted(agent, above)).not.toEqual([])
   })
 
-  test('does nothing where the conversation fits, or where nothing may compact', async () => {
+  test('does nothing if the conversation fits, or if nothing may compact', async () => {
     const agent = agentWith([GOOD, ...rounds(3), DONE])
     await agent.say('Echo.')
     expect(await compacted(agent)).toEqual([])
@@ -133,7 +133,7 @@ describe('a switch to a model with a smaller window', () => {
     expect(await steps.next()).toEqual({ done: true, value: large.session })
   })
 
-  test('a signed block goes in the clear to a model that takes none', async () => {
+  test('a signed block is sent as plain text to a model that does not accept such blocks', async () => {
     const agent = agentWith([SIGNED, ...rounds(12), DONE], {
       prefix: { betas: ['extended-cache-ttl-2025-04-11', COMPACTION_BETA] },
     })
@@ -170,7 +170,7 @@ describe('a switch to a model with a smaller window', () => {
 })
 
 describe('a limit that a refusal names', () => {
-  test('counts at once: what is compacted fits it, and the user is told', async () => {
+  test('applies at once: what is compacted fits it, and the user is told', async () => {
     const asked: [string, number][] = []
     const agent = createTestAgent({
       simulator: {

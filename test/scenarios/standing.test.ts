@@ -70,7 +70,7 @@ test('(C3) an instruction is in force after every compaction, until the user tel
   expect(lastRequest(agent)).toContain('OK, commit it now.')
 })
 
-test('a description is never in force, nor is a question', async () => {
+test('neither a description nor a question is ever in force', async () => {
   const agent = agentFor(3)
   await agent.say('Echo things.')
   await agent.say(

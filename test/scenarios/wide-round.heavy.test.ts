@@ -33,7 +33,7 @@ const UNCOMPACTED = { PALIMPSEST_MODEL: MODEL, DISABLE_AUTO_COMPACT: '1' }
 const ANSWER_MS = 60_000
 
 test.each(WINDOWS)(
-  'results of 30,000 characters by the dozen in a window of %d tokens: the next request fits, and a killed run goes on from its bytes',
+  'dozens of results of 30,000 characters in a window of %d tokens: the next request fits, and a killed run continues from its bytes',
   async (window) => {
     const bench = await createBench({ script: [{ content: calls() }] })
     await layResults(bench)
@@ -58,7 +58,7 @@ test.each(WINDOWS)(
 )
 
 test.each(KILLED_BEHIND)(
-  'killed behind line %d of such a round, in a window of 16,000 tokens: the session goes on, fits, and sends the same bytes from then on',
+  'killed after line %d of such a round, in a window of 16,000 tokens: the session continues, fits, and sends the same bytes from then on',
   async (line) => {
     const bench = await createBench({ script: [{ content: calls() }] })
     await layResults(bench)

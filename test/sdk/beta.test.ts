@@ -94,7 +94,7 @@ describe.each(WAYS)('$name, beta namespace', (way) => {
       ),
   )
 
-  test('a changed compaction block is refused by its code', () =>
+  test('a changed compaction block is refused with its error code', () =>
     connected(way, {}, async ({ client }) => {
       const messages: BetaMessageParam[] = [{ role: 'user', content: 'Count.' }]
       const compacted = await client.beta.messages.create({
@@ -116,7 +116,7 @@ describe.each(WAYS)('$name, beta namespace', (way) => {
         expect(error).toMatchObject({ errorCode: 'compaction_content_mismatch' })
     }))
 
-  test('every event of a stream is one the SDK knows, in order', () =>
+  test('every event of a stream is one that the SDK knows, in order', () =>
     connected(
       way,
       {

@@ -26,8 +26,8 @@ const TOOLS = [
   },
 ]
 
-describe('what is asked', () => {
-  test('calls, results, images and neighbours of one role become the order that chat templates want', async () => {
+describe('requests', () => {
+  test('calls, results, images and adjacent messages of one role get the order that chat templates require', async () => {
     const server = await openChatServer([{ text: 'Done.' }])
     await ask(server.url, {
       system: [
@@ -94,7 +94,7 @@ describe('what is asked', () => {
     expect(choice).toBe('required')
   })
 
-  test('the same conversation is asked with the same bytes, and what follows only adds to them', async () => {
+  test('the same conversation is sent with the same bytes, and what follows only appends to them', async () => {
     const server = await openChatServer([{ text: 'One.' }, { text: 'Two.' }])
     const first = [{ role: 'user', content: 'Hello.' }]
     await ask(server.url, { messages: first })
@@ -107,7 +107,7 @@ describe('what is asked', () => {
     expect(second.response.usage.cache_read_input_tokens).toBeGreaterThan(0)
   })
 
-  test('the key goes as a bearer token, and nothing goes where there is none', async () => {
+  test('the key is sent as a bearer token, and nothing is sent if there is none', async () => {
     const server = await openChatServer([{ text: 'a' }, { text: 'b' }])
     await ask(server.url, {}, { apiKey: 'secret' })
     await ask(server.url, {})
@@ -118,8 +118,8 @@ describe('what is asked', () => {
   })
 })
 
-describe('what is answered', () => {
-  test('reasoning, text and calls whose pieces come mixed are whole blocks, one after the other', async () => {
+describe('answers', () => {
+  test('interleaved pieces of reasoning, text and calls become whole blocks, one after the other', async () => {
     const calls = [
       { id: 'call_1', name: 'Read', arguments: '{"path":"a"}' },
       { id: 'call_2', name: 'Read', arguments: '{"path":"b"}' },
@@ -137,7 +137,7 @@ describe('what is answered', () => {
     expect(response.usage).toMatchObject({ input_tokens: promptTokens, cache_read_input_tokens: 0 })
   })
 
-  test('ids that cannot be names of files, or that were there before, are given anew', async () => {
+  test('ids that cannot be file names, or that occurred before, are replaced', async () => {
     const calls = [
       { id: 'functions.Read:0', name: 'Read', arguments: '{}' },
       { id: 'used', name: 'Read', arguments: '' },
@@ -158,7 +158,7 @@ describe('what is answered', () => {
     expect(response.stop_reason).toBe('tool_use')
   })
 
-  test('a server that counts nothing leaves an estimate, never an empty prompt', async () => {
+  test('if a server counts nothing, an estimate is used, never an empty prompt', async () => {
     const server = await openChatServer([{ text: 'Yes.' }], { reportsUsage: false })
     const { response } = await ask(server.url, { messages: [{ role: 'user', content: 'word '.repeat(400) }] })
     expect(response.usage.input_tokens).toBeGreaterThan(300)
@@ -169,15 +169,15 @@ describe('what is answered', () => {
     ['length', 'max_tokens'],
     ['content_filter', 'refusal'],
     ['stop', 'end_turn'],
-  ])('an answer that ended by %s ends by %s', async (finish, reason) => {
+  ])('an answer that ended with %s ends with %s', async (finish, reason) => {
     const server = await openChatServer([{ text: 'So', finish }])
     expect((await ask(server.url, {})).response.stop_reason).toBe(reason)
   })
 })
 
-describe('what fails', () => {
+describe('failures', () => {
   test.each(OVERFLOW_FORMATS)(
-    '$name: a prompt that is too long, refused or inside of a stream',
+    '$name: a prompt that is too long, refused or inside a stream',
     async (format) => {
       const body = JSON.stringify(overflowBody(format, { tokens: 9_000, most: 8_000 }, 'req_1'))
       const inside = JSON.stringify({ error: { message: format.message } })
@@ -199,19 +199,19 @@ describe('what fails', () => {
       /Invalid API key.*Set OPENAI_API_KEY/,
     ],
     [
-      'a model that is not there',
+      'a model that does not exist',
       { error: { status: 404, body: '{"error":"model \\"x\\" not found, try pulling it first"}' } },
       { kind: 'invalid-request', status: 404 },
       /not found, try pulling it first.*--model/,
     ],
     [
-      'a limit of rate',
+      'a rate limit',
       { error: { status: 429, body: '{"message":"slow down"}', headers: { 'retry-after': '3' } } },
       { kind: 'rate-limited', retryAfterMs: 3_000 },
       /slow down/,
     ],
     [
-      'a server that fell over',
+      'a server that is down',
       { error: { status: 502, body: '<html>bad gateway</html>' } },
       { kind: 'transport' },
       /502: a page of HTML/,
@@ -236,14 +236,14 @@ describe('what fails', () => {
     expect(error.message).toMatch(/text\/html.*base URL/)
   })
 
-  test('nobody there: what to start, or which address to check', async () => {
+  test('nobody listens: the error says what to start, or which address to check', async () => {
     const reachCure = 'Start it with `serve`.'
     const error = await failure(`${CLOSED_URL}/v1`, { reachCure })
     expect(error.failure).toEqual({ kind: 'unreachable' })
     expect(error.message).toMatch(/^Nothing listens at 127\.0\.0\.1:\d+\. Start it with `serve`\.$/)
   })
 
-  test('a server that says nothing is not waited for for ever; an abort is an abort', async () => {
+  test('waiting for a silent server ends; an abort is an abort', async () => {
     const silent: typeof fetch = async (_, init) =>
       new Response(
         new ReadableStream({

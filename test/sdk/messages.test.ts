@@ -132,7 +132,7 @@ describe.each(WAYS)('$name', (way) => {
       },
     ))
 
-  test('an error in mid-stream ends the stream', () =>
+  test('an error in the middle of a stream ends the stream', () =>
     connected(
       way,
       { faults: [{ fault: { type: 'status', status: 529, after_events: 4 } }] },
@@ -146,13 +146,13 @@ describe.each(WAYS)('$name', (way) => {
       },
     ))
 
-  test('a connection that breaks in mid-stream is an error, not an answer', () =>
+  test('a connection that breaks in the middle of a stream is an error, not an answer', () =>
     connected(way, { faults: [{ fault: { type: 'disconnect', after_bytes: 900 } }] }, async ({ client }) => {
       await expect(client.messages.stream(REQUEST).finalMessage()).rejects.toThrow(/closed|terminated|ended/)
       expect((await client.messages.stream(REQUEST).finalMessage()).role).toBe('assistant')
     }))
 
-  test('a stream that is left stops, and the next request is answered', () =>
+  test('a stream that is abandoned stops, and the next request is answered', () =>
     connected(way, {}, async ({ client }) => {
       const stream = client.messages.stream(REQUEST)
       stream.on('text', () => stream.abort())

@@ -50,7 +50,7 @@ const MODELS = [
   ['ai-sdk', (baseUrl: string) => createAiSdkModel({ baseUrl: `${baseUrl}/v1`, apiKey: SECRET })],
 ] as const
 
-describe.each(MODELS)('a redirect answered to %s', (_, create) => {
+describe.each(MODELS)('a redirect in answer to %s', (_, create) => {
   test.each([301, 302, 303, 307, 308])(
     'with status %d to another host carries neither prompt nor key there',
     async (status) => {
@@ -69,7 +69,7 @@ describe.each(MODELS)('a redirect answered to %s', (_, create) => {
   )
 })
 
-test('the list of models is not asked of another host', async () => {
+test('the list of models is not requested from another host', async () => {
   const other = await openOther()
   const { url } = await open(async () => Response.redirect(`${other.url}/v1/models`, 307))
   expect(
@@ -105,20 +105,20 @@ describe('a fetch that stays at its origin', () => {
     ['https://a.test/v1', 'https://user:password@b.test/'],
     ['https://a.test/v1', 'data:text/plain,x'],
     ['https://a.test/v1', 'file:///etc/passwd'],
-  ])('goes from %s not to %s', async (url, location) => {
+  ])('does not go from %s to %s', async (url, location) => {
     await expect(stayAtOrigin(answers(to(location)))(url, { method: 'POST', body: 'x' })).rejects.toThrow(
       /redirect/,
     )
   })
 
-  test('takes a redirect without a target for one that leads away', async () => {
+  test('treats a redirect without a target as one that leads away', async () => {
     const send = stayAtOrigin(answers(new Response(null, { status: 307 })))
     await expect(send('https://a.test/', { method: 'POST', body: 'x' })).rejects.toThrow(
       'https://a.test answers with a redirect to another address',
     )
   })
 
-  test('ends where redirects go round, and does not turn a question into another', async () => {
+  test('ends if redirects form a loop, and does not turn one method into another', async () => {
     const round = stayAtOrigin(async () => to('/again'))
     await expect(round('https://a.test/', { method: 'POST', body: 'x' })).rejects.toThrow(/redirect/)
     await expect(

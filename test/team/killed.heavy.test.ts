@@ -53,7 +53,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 const hasEnded = ({ state }: Member): boolean => state.hasEnded
 
-test(`(X2) of ${TASKS} tasks that ${WORKERS} processes race for, ${VICTIMS + KILLS} times killed, none has two owners and each is done once`, async () => {
+test(`(X2) of ${TASKS} tasks that ${WORKERS} processes race for, with ${VICTIMS + KILLS} kills, none has two owners and each is done once`, async () => {
   const { home } = await tempProject()
   const log = await openFileTaskLog({ home, team: 'team' })
   const clock = { now: Date.now }
@@ -95,7 +95,7 @@ test(`(X2) of ${TASKS} tasks that ${WORKERS} processes race for, ${VICTIMS + KIL
   }
 })
 
-test('on a full disk nothing is half written: whoever adds is told, and the list is as it was', async () => {
+test('on a full disk nothing is half-written: whoever adds a task is told, and the list is unchanged', async () => {
   const { home } = await tempProject()
   const script = `trap '' XFSZ; ulimit -f 40; exec "$0" "$@"`
   const args = [CHILD, home, 'filler', String(LEASE_MS), 'filler']

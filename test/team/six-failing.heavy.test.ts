@@ -102,7 +102,7 @@ function listIn(value: JsonObject, name: string): readonly JsonObject[] {
   return Array.isArray(found) ? found.filter((one) => isJsonObject(one)) : []
 }
 
-test(`${MATES.length} teammates fix ${TESTS} failing tests, ${EACH} each, without a conflict; the report says who, and for how much, and nothing is left behind`, async () => {
+test(`${MATES.length} teammates fix ${TESTS} failing tests, ${EACH} each, without a conflict; the report says who did it and for how much, and nothing is left behind`, async () => {
   const bench = await openExample()
   const allowed = ['--permission-mode', 'accept-edits', '--allowed-tools', 'Bash(node --test:*)']
   const flags = ['--agents', String(MATES.length), '--name', 'kitchen', ...allowed, '--output-format', 'json']
@@ -142,7 +142,7 @@ test(`${MATES.length} teammates fix ${TESTS} failing tests, ${EACH} each, withou
   expect(new Set(statuses)).toEqual(new Set([200]))
 })
 
-test('each of the six fails at first, and passes with what the script changes', async () => {
+test("each of the six fails at first, and passes with the script's changes", async () => {
   const bench = await createBench()
   await cp(join(EXAMPLE, 'repository'), bench.folder, { recursive: true })
   expect(await countTests(bench)).toEqual({ ok: 0, failed: 6 })

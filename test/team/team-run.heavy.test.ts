@@ -77,7 +77,7 @@ const BOTH_MERGED = [
   ['completed', 'merged'],
 ]
 
-test('without a screen nobody waits for what the user has not committed: the team ends, says so, and keeps what is not merged', async () => {
+test('without a screen the team does not wait for the user to commit: it ends, says so, and keeps what is not merged', async () => {
   const bench = await createRepository()
   await put(join(bench.folder, '.gitignore'), 'out/\n')
   git(bench, 'add', '.')
@@ -113,7 +113,7 @@ test('without a screen nobody waits for what the user has not committed: the tea
   expect(await statesOf(bench)).toEqual(['gone'])
 })
 
-test('in a subfolder of a repository there are no worktrees, and the user is told why in words for a user', async () => {
+test('in a subfolder of a repository there are no worktrees, and the user is told why in plain words', async () => {
   const bench = await createRepository()
   const cwd = join(bench.folder, 'sub')
   await put(join(cwd, 'b.txt'), 'the heron\n')
@@ -127,7 +127,7 @@ test('in a subfolder of a repository there are no worktrees, and the user is tol
   expect(ran.err).not.toContain('isolation')
 })
 
-test('Ctrl-C ends a team at once: nobody stays, work that is not finished is kept, and the report says where', async () => {
+test('Ctrl-C ends a team at once: no process is left, unfinished work is kept, and the report says where', async () => {
   const bench = await createRepository()
   const [write] = fileSteps('Write one.txt', 1, 'one.txt')
   const when = { bodyContains: 'number="1" by="leader"' }
@@ -163,7 +163,7 @@ test('Ctrl-C ends a team at once: nobody stays, work that is not finished is kep
   expect(git(bench, 'status', '--porcelain')).toBe('')
 })
 
-test('a leader that is killed is resumed with its team: who lives is found again, who died is started again, nothing is lost', async () => {
+test('a killed leader is resumed with its team: living teammates are found again, dead ones are restarted, nothing is lost', async () => {
   const bench = await createRepository()
   const [write, ...rest] = fileSteps('Write two.txt', 2, 'two.txt')
   bench.simulator.addSteps([

@@ -14,7 +14,7 @@ const LEADS = { bodyContains: 'You lead a team.' }
 const ADA = { bodyContains: 'You are ada, a teammate' }
 
 describe.runIf(HAS_TMUX)(`a team on a terminal${where}`, () => {
-  test('shows who is there, asks for a teammate, says what is merged, and ends with a report', async () => {
+  test('shows the teammates, asks before starting one, says what is merged, and ends with a report', async () => {
     const bench = await createBench()
     await put(join(bench.folder, 'a.txt'), 'the egret\n')
     const git = ['-c', 'user.name=A', '-c', 'user.email=a@example.test', '-c', 'init.defaultBranch=main']

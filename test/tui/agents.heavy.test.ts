@@ -16,7 +16,7 @@ describe('agents on a terminal', () => {
     { columns: 80, rows: 24 },
     { columns: 120, rows: 40 },
   ])(
-    'of $columns by $rows stand below the input; Ctrl-B moves them, /tasks shows and ends one',
+    'of $columns by $rows are below the input; Ctrl-B moves them, /tasks shows and ends one',
     async (size) => {
       const bench = await createBench()
       const input = { description: 'look for egrets', prompt: 'Look.', subagent_type: 'search' }

@@ -38,7 +38,7 @@ const question = (screen: string, { folder }: Bench): readonly string[] => {
 }
 
 describe('"always"', () => {
-  test('says what it allows and where; that runs again unasked, in -p too, and nothing else does', async () => {
+  test('says what it allows and where; only that runs again unasked, in -p too', async () => {
     const { bench, calls } = await openBench()
     bench.simulator.addSteps([
       { content: [call('Bash', { command: 'cd app && check --all && deploy site | head -3' })] },

@@ -30,7 +30,7 @@ async function statusOf(bench: CommandBench, args = ['--continue']): Promise<str
   return shown.split('\n')[1] ?? ''
 }
 
-test('a model that was chosen and never asked is the one that a resumed session asks', async () => {
+test('a resumed session asks the model that was chosen, even if it was never asked before', async () => {
   const bench = await createCommandBench({ script: [{ content: [text('The answer.')] }] })
   const terminal = await said(bench, 'What is it?')
   terminal.type('/model\r')
@@ -52,7 +52,7 @@ test('a model that was chosen and never asked is the one that a resumed session 
   expect(await statusOf(bench)).toMatch(/ · claude-opus-5-5$/)
 })
 
-test('a model for one conversation is not the model of the next one', async () => {
+test('a model chosen for one conversation is not the model of the next one', async () => {
   const bench = await createCommandBench({ script: [{ content: [text('The answer.')] }] })
   const terminal = await said(bench, 'What is it?')
   terminal.type(`/model ${OTHER}\r`)
@@ -66,7 +66,7 @@ test('a model for one conversation is not the model of the next one', async () =
   await quit(terminal)
 })
 
-test('plan mode that was chosen or left without a word is as it was left', async () => {
+test('plan mode that was chosen or left before any message stays as it was left', async () => {
   const bench = await createCommandBench({ script: [{ content: [text('The answer.')] }] })
   const terminal = await said(bench, 'What is it?')
   terminal.press('Shift-Tab', 'Shift-Tab')

@@ -19,7 +19,7 @@ async function say(terminal: TerminalInside, words: string, wanted: RegExp): Pro
   return await terminal.until(wanted)
 }
 
-test('an agent in the background is listed with what it does, and reads what it is told', async () => {
+test('an agent in the background is listed with what it does, and reads messages sent to it', async () => {
   let open = (): void => undefined
   const gate = new Promise<void>((resolve) => void (open = resolve))
   const bench = await createCommandBench({
@@ -48,7 +48,7 @@ test('an agent in the background is listed with what it does, and reads what it 
   expect(bodies.at(-1)).toContain('Look in docs too')
 })
 
-test('a teammate is listed and written to by name', async () => {
+test('a teammate is listed, and can be written to by name', async () => {
   const bench = await createCommandBench()
   await mkdir(bench.home, { mode: 0o700 })
   const bob = await openFileMailbox({ home: bench.home, team: 'red', self: 'bob' })
@@ -59,7 +59,7 @@ test('a teammate is listed and written to by name', async () => {
   expect(letters).toMatchObject([{ from: 'ann', to: 'bob', message: 'The build is green' }])
 })
 
-test('another session is listed by its id and its words, and written to by the beginning of its id', async () => {
+test('another session is listed by its id and its words, and can be written to by the beginning of its id', async () => {
   const bench = await createCommandBench({ script: [{ content: [text('Done.')] }] })
   const other = openInside(bench, { args: ARGS })
   await say(other, 'Fix the parser', /Done\./)

@@ -20,7 +20,7 @@ async function temporary({ folder }: Bench): Promise<string> {
 const ROW = /^ {2}(palimpsest, window|unmanaged, window)[\w. ]*? +(\d+) +([\d,]+) +([\d.]+)% +\$([\d.]+)$/gm
 
 describe('without a terminal', () => {
-  test('what npm start runs: every layer is seen at work, the bill is told, nothing is left behind', async () => {
+  test('npm start shows every layer at work and the bill, and leaves nothing behind', async () => {
     const bench = await createBench()
     const folder = await temporary(bench)
     const { exit, out, err } = await bench.run([], {
@@ -58,14 +58,14 @@ describe('without a terminal', () => {
     expect(bench.simulator.requests()).toEqual([])
   })
 
-  test('what is piped in without -p is a prompt', async () => {
+  test('piped input without -p is a prompt', async () => {
     const bench = await createBench({ script: [{ content: [{ type: 'text', text: 'Heard.' }] }] })
     const ran = await bench.run([], { stdin: 'Do you hear me?' })
     expect(ran).toMatchObject({ exit: 0, out: 'Heard.\n' })
   })
 })
 
-test('on a terminal --fast shows the same, ends with the report, and leaves a prompt behind it', async () => {
+test('on a terminal --fast shows the same, ends with the report, and leaves a prompt after it', async () => {
   const bench = await createBench()
   const texts = { out: '', err: '' }
   const [columns, rows] = [80, 24]
@@ -79,7 +79,7 @@ test('on a terminal --fast shows the same, ends with the report, and leaves a pr
   expect(end).toMatch(/The same session, at the prices of /)
 })
 
-describe.skipIf(!HAS_TMUX)('on a terminal (skipped where there is no tmux)', () => {
+describe.skipIf(!HAS_TMUX)('on a terminal (skipped without tmux)', () => {
   test('Ctrl-C ends it at once, and nothing is left behind', async () => {
     const bench = await createBench()
     const folder = await temporary(bench)

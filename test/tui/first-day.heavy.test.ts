@@ -56,7 +56,7 @@ async function say(terminal: TerminalInside, words: string): Promise<void> {
 }
 
 describe('the first day', () => {
-  test('--help leads to the agent and to /help, and /help names all that is needed', async () => {
+  test('--help leads to the agent and to /help, and /help names everything that is needed', async () => {
     const bench = await createBench()
     const { out } = await bench.run(['--help'])
     expect(out).toMatch(/palimpsest \[prompt\] +start the agent; type \/help in it for its commands\n/)
@@ -71,7 +71,7 @@ describe('the first day', () => {
   })
 
   test.runIf(SOAKS)(
-    'nine tasks, one after the other, each by what the screen offers',
+    'nine tasks can be done one after the other, each with what the screen offers',
     { timeout: 600_000 },
     async () => {
       const bench = await openBench()

@@ -4,7 +4,7 @@ import { createCommandBench } from '../kit/command-bench.ts'
 import { call, text } from '../kit/headless.ts'
 import { openInside } from '../kit/terminal-inside.ts'
 
-test('/init is shown once, and says when the file it wrote is read', async () => {
+test('/init is shown once, and says when the file that it wrote is read', async () => {
   const bench = await createCommandBench({
     script: [
       { content: [call('Write', { file_path: 'AGENTS.md', content: '# Rules\n' })] },

@@ -36,7 +36,7 @@ async function realScreen(written: string, folder: string, wanted: string): Prom
   return shown
 }
 
-test.skipIf(!HAS_TMUX)('lines that scroll, a list, a pager and what stands there afterwards', async () => {
+test.skipIf(!HAS_TMUX)('scrolling lines, a list, a pager and what is on the screen afterwards', async () => {
   const answer = `A wide 漢字 row, and\n\n${Array.from({ length: 30 }, (_, i) => `${i + 1}. point`).join('\n')}`
   const bench = await createCommandBench({ script: [{ content: [text(answer)] }] })
   const terminal = openInside(bench, { args: ['--model', 'claude-sonnet-5-5'] })

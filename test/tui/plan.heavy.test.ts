@@ -33,7 +33,7 @@ describe('a plan on a terminal', () => {
   test.each([
     { columns: 80, rows: 24 },
     { columns: 120, rows: 40 },
-  ])('of $columns by $rows is shown whole, refused with words, then approved', async (size) => {
+  ])('of $columns by $rows is shown completely, refused with words, then approved', async (size) => {
     const bench = await createBench()
     bench.simulator.addSteps([
       { content: [call('ExitPlanMode', { plan: PLAN })] },
@@ -84,7 +84,7 @@ describe('a plan on a terminal', () => {
     )
   })
 
-  test('is gone on with by whoever left a session in plan mode and resumes it, unless the arguments name a mode', async () => {
+  test('continues when a session left in plan mode is resumed, unless the arguments name a mode', async () => {
     const bench = await createBench()
     const write = call('Write', { file_path: 'b.txt', content: 'heron\n' })
     bench.simulator.addSteps([

@@ -9,8 +9,8 @@ import { openInside } from '../kit/terminal-inside.ts'
 
 const READY = /left · .*\$\d.* · \S+$/m
 
-describe('from one provider to another', () => {
-  test('/model into a smaller window elsewhere: the model that led it compacts first, then the new one answers', async () => {
+describe('switching from one provider to another', () => {
+  test('/model to a smaller window elsewhere: the previous model compacts first, then the new one answers', async () => {
     const bench = await createBench({ switches: { pastScript: 'offline' } })
     const server = await openChatServer([{ text: 'I go on from there.' }])
     const log = join(bench.folder, 'log.txt')

@@ -62,7 +62,7 @@ const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 describe('what goes wrong', () => {
-  test('an endpoint that answers with HTML, one that nobody serves, one that stalls: each is told with its cure, Esc ends it, the words are kept', async () => {
+  test('an endpoint that answers with HTML, one where nobody listens, one that stalls: each is reported with its fix, Esc ends it, the words are kept', async () => {
     const answers = [
       () => new Response('<html>It works!</html>', { headers: { 'content-type': 'text/html' } }),
       () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
@@ -96,7 +96,7 @@ describe('what goes wrong', () => {
     expect(lines.filter((line) => /"(first|second) words"/.test(line)).length).toBeGreaterThanOrEqual(2)
   })
 
-  test('files named by @: an image is sent, a binary file is refused with what to do, and the words are sent all the same', async () => {
+  test('files named with @: an image is sent, a binary file is refused with what to do, and the words are sent all the same', async () => {
     const bench = await createBench({ script: [{ content: [text('I see a pixel.')] }] })
     writeFileSync(join(bench.folder, 'dot.png'), Buffer.from(PIXEL, 'base64'))
     writeFileSync(join(bench.folder, 'tool.bin'), Buffer.from([0, 1, 2, 3, 255, 254, 0, 0]))
@@ -112,7 +112,7 @@ describe('what goes wrong', () => {
     expect(JSON.stringify(sentBody(bench))).toContain(PIXEL)
   })
 
-  test('ten megabytes are pasted: they stand as a marker, are refused with the cure, and stand in the input again', async () => {
+  test('ten pasted megabytes are shown as a marker, are refused with the fix, and are in the input again', async () => {
     const bench = await createBench()
     const terminal = open(bench)
     await terminal.until(READY)
@@ -132,7 +132,7 @@ describe('what goes wrong', () => {
     expect((await terminal.ended).exit).toBe(0)
   })
 
-  test('a folder that brings settings is asked about, once; no is respected, yes is remembered', async () => {
+  test('a folder with its own settings is asked about once; no is respected, yes is remembered', async () => {
     const bench = await createBench()
     await put(join(bench.folder, '.palimpsest/settings.json'), '{"permissions":{"allow":["Edit"]}}')
     const terminal = open(bench)
@@ -153,7 +153,7 @@ describe('what goes wrong', () => {
     expect(await readdir(join(bench.home, 'trusted'))).toHaveLength(1)
   })
 
-  test('rules that cannot be read and a session that is none are told, and the conversation goes on', async () => {
+  test('invalid rules and an invalid session are reported, and the conversation continues', async () => {
     const bench = await createBench({ script: [{ content: [call('Bash', { command: 'touch x' })] }] })
     const { folder } = await openProject(await openHome(bench.home), bench.folder)
     await writeFile(join(folder, 'allowed.json'), '{"allow": [')
@@ -179,7 +179,7 @@ describe('what goes wrong', () => {
 })
 
 describe.skipIf(!HAS_TMUX)(`what goes wrong on a real terminal${where}`, () => {
-  test('settings that cannot be read: a line says which and how to mend them, before anything is drawn', async () => {
+  test('unreadable settings: a line says which and how to fix them, before anything is drawn', async () => {
     const bench = await createBench()
     await put(join(bench.home, 'settings.json'), '{"permissions": ')
     const terminal = await startReal(bench)
@@ -188,7 +188,7 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong on a real terminal${where}`, () => {
     await expectSane(terminal)
   })
 
-  test('Ctrl-Z gives the terminal back, and the screen is drawn again afterwards; what was typed is there, in later sessions too', async () => {
+  test('Ctrl-Z returns to the shell, and the screen is drawn again afterwards; what was typed is there, in later sessions too', async () => {
     const bench = await createBench({ script: [{ content: [text('An answer.')] }] })
     const terminal = await openReal(bench, { hasJobs: true })
     await sayThere(terminal, 'the first words')
@@ -221,7 +221,7 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong on a real terminal${where}`, () => {
     )
   })
 
-  test('a terminal that is closed in mid-answer ends the turn; the session is free, and goes on where it stood', async () => {
+  test('closing the terminal in the middle of an answer ends the turn; the session is free, and resumes where it was', async () => {
     const bench = await createBench({
       script: [{ content: [text('One. '.repeat(400))] }, { content: [text('Here again.')] }],
       faults: [{ match: { path: '/v1/messages', nth: 1 }, fault: { type: 'slow', ms_per_token: 20 } }],
@@ -237,7 +237,7 @@ describe.skipIf(!HAS_TMUX)(`what goes wrong on a real terminal${where}`, () => {
     await again.until(/Here again\.[\s\S]*^(?:[a-z ]+ · )?\d+% context left/m)
   })
 
-  test('without a cursor to move there are lines: a question is answered by a letter, Ctrl-C interrupts and does not leave', async () => {
+  test('without cursor movement the screen uses lines: a letter answers a question, and Ctrl-C interrupts without quitting', async () => {
     const bench = await createBench({
       script: [
         { content: [call('Write', { file_path: 'note.txt', content: 'kept\n' })] },

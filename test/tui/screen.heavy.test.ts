@@ -112,7 +112,7 @@ function fromWords(screen: string): string {
 }
 
 describe('the screen', () => {
-  test('an edit is shown and asked for; what the status line says is what the simulator billed', async () => {
+  test('an edit is shown before it is approved; the status line shows what the simulator billed', async () => {
     const bench = await createBench({
       script: [
         {
@@ -179,7 +179,7 @@ describe('the screen', () => {
     expect(shown.at(-1)).toContain(`$${bench.simulator.stats().cost_usd.toFixed(4)} · ${MODEL}`)
   })
 
-  test('a long session is compacted by itself; that is shown, taken back, and the conversation rewound with its files; it is left, and resumed where it stood', async () => {
+  test('a long session is compacted automatically; that is shown and undone, the conversation is rewound with its files, left, and resumed where it was', async () => {
     const bench = await createBench({ switches: { pastScript: 'offline' } })
     await askForSummaries(bench)
     bench.simulator.addSteps([
@@ -254,7 +254,7 @@ describe('the screen', () => {
     expect(resumed).toContain(`cache ~${Math.round(100 * hits)}% · ~$${cost.toFixed(4)} · ${MODEL}`)
   })
 
-  test('where the settings say so, a compaction is asked about first; declined, it is asked about again when there is more', async () => {
+  test('if the settings say so, a compaction asks first; if declined, it asks again when there is more', async () => {
     const bench = await createBench()
     await askForSummaries(bench)
     await settings(bench, { compaction: { confirm: true } })
@@ -279,7 +279,7 @@ describe('the screen', () => {
     expect(isSummary.indexOf(true)).toBe(asked)
   })
 
-  test('a session that was left for months is gone on with: what the next request costs is said first; Esc leaves it, and the words stay', async () => {
+  test('a session from months ago is resumed: first the screen says what the next request costs; Esc cancels, and the words stay', async () => {
     const bench = await createBench()
     const project = await openProject(await openHome(bench.home), bench.folder)
     const id = '33333333-3333-4333-8333-333333333333'
@@ -315,7 +315,7 @@ describe('the screen', () => {
 })
 
 describe.skipIf(!HAS_TMUX)(`the screen of a real terminal${where}`, () => {
-  test('a first run, offline, says what it uses; a question is answered; Ctrl-C twice leaves, and nothing of it is left on the terminal', async () => {
+  test('a first run, offline, says what it uses; a question is answered; Ctrl-C twice quits, and nothing of it is left on the terminal', async () => {
     const bench = await createBench()
     await writeFile(
       join(bench.folder, 'retry.ts'),
@@ -349,7 +349,7 @@ describe.skipIf(!HAS_TMUX)(`the screen of a real terminal${where}`, () => {
     await expectScreen(terminal, '2-quit', bench, fromWords)
   })
 
-  test('narrower and wider again, the last lines stand there once', async () => {
+  test('when the terminal gets narrower and wider again, the last lines are there once', async () => {
     const bench = await createBench()
     const terminal = await openOffline(bench)
     await terminal.type('some words that are long enough to be broken')

@@ -76,7 +76,7 @@ describe.each([
   { columns: 80, rows: 24 },
   { columns: 120, rows: 40 },
 ])('on a terminal of $columns by $rows', (size) => {
-  test('the start says whom it asks, what it reads, and without a key what it cannot do', async () => {
+  test('the start says which model it asks, what it reads, and what it cannot do without a key', async () => {
     const { bench, open, masked, file } = await setStage(size, [])
     await writeFile(join(bench.folder, 'AGENTS.md'), '# Rules\n\nUse tabs.\n')
     await expect(masked(await open().until(READY))).toMatchFileSnapshot(file('start'))
@@ -84,7 +84,7 @@ describe.each([
     await expect(masked(await offline.until(READY))).toMatchFileSnapshot(file('start-offline'))
   })
 
-  test('a list of tasks, a command with its exit code, a diff, a question that was answered, a table', async () => {
+  test('a list of tasks, a command with its exit code, a diff, an answered question, a table', async () => {
     const { open, masked, file } = await setStage(size, [
       { content: [call('TodoWrite', { todos: TODOS }), call('Read', { file_path: 'a.ts' })] },
       { content: [call('Bash', { command: 'seq 30; exit 3' })] },
@@ -112,7 +112,7 @@ describe.each([
     await expect(masked(await idleAfter(terminal, 'two of them'))).toMatchFileSnapshot(file('turn'))
   })
 
-  test('a command is seen while it prints; one that needs keys is refused; one in the background is listed', async () => {
+  test('a command is shown while it prints; one that needs keys is refused; one in the background is listed', async () => {
     const { bench, open, masked, file } = await setStage(size, [
       { content: [call('Bash', { command: 'vim a.ts' })] },
       {
@@ -141,7 +141,7 @@ describe.each([
     expect(await idleAfter(terminal, 'shell_1 was ended')).toMatch(/^bypass · \d+% context left/m)
   })
 
-  test('rules are listed, added and removed; no can say what to do instead; modes change by a key', async () => {
+  test('rules are listed, added and removed; no can say what to do instead; a key changes modes', async () => {
     const { bench, open, masked, file } = await setStage(size, [
       { content: [call('Write', { file_path: 'b.ts', content: 'export const b = 1\n' })] },
       { content: [text('Then I do not.')] },
@@ -171,7 +171,7 @@ describe.each([
     await expect(masked(await terminal.until(/plan: reads only/))).toMatchFileSnapshot(file('mode-plan'))
   })
 
-  test('the question of trust lists what the folder would change, hooks included', async () => {
+  test('the question about trust lists what the folder would change, including hooks', async () => {
     const { bench, open, masked, file } = await setStage(size, [])
     await put(
       join(bench.folder, '.palimpsest', 'settings.json'),
@@ -189,7 +189,7 @@ describe.each([
     await terminal.until(READY)
   })
 
-  test('models are listed with windows and prices; sessions are picked; what was pasted and typed is seen', async () => {
+  test('models are listed with windows and prices; sessions are picked; pasted and typed text is shown', async () => {
     const { bench, open, masked, file } = await setStage(size, [{ content: [text('Seen.')] }])
     await bench.run(['-p', '--model', MODEL, 'What is in a.ts?'])
     const terminal = open({ args: ['--resume'] })
@@ -213,7 +213,7 @@ describe.each([
     )
   })
 
-  test('every command that tells something', async () => {
+  test('every command that reports something', async () => {
     const { bench, open, masked, file } = await setStage(size, [{ content: [text('It holds one number.')] }])
     await put(
       join(bench.home, 'settings.json'),

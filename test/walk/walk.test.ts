@@ -30,14 +30,14 @@ const isWriting = process.env['WALK'] === 'write'
 const played = new Map<string, string>()
 
 describe('the table', () => {
-  test('has a row for each flag, in their order, and names what each was played in', () => {
+  test('has a row for each flag, in their order, and names where each was played', () => {
     expect(written.slice(0, 2)).toEqual(HEAD)
     expect(written.slice(2).map((line) => cells(line).slice(0, 2))).toEqual(
       Object.entries<Flag>(FLAGS).map(([name, flag]) => [`\`${name}\``, toldOf(name, flag)]),
     )
   })
 
-  test('leaves no mechanism out that is built, but for those that say why', () => {
+  test('leaves out no mechanism that is built, except those with a reason', () => {
     const built = Object.entries<Flag>(FLAGS).flatMap(([name, { since }]) =>
       since === 'later' ? [] : [name],
     )
@@ -47,7 +47,7 @@ describe('the table', () => {
 })
 
 test.each(ROWS.filter(({ isCheap }) => isSoak || isCheap))(
-  '$flag acts as the table says, for what it says',
+  '$flag acts as often and costs as much as the table says',
   async (row) => {
     const { builtIn } = FLAGS[row.flag]
     // With what is built in where that is on, or a number; what is off is switched on.

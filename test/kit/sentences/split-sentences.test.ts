@@ -5,7 +5,7 @@ import { cases } from '../cases.ts'
 import { splitSentences } from './split-sentences.ts'
 
 describe('a sentence ends', () => {
-  test('after a stop and a space, also before a small letter', () => {
+  test('after a full stop and a space, even before a small letter', () => {
     expect(splitSentences('Looks good. now run it! Did it pass?')).toEqual([
       'Looks good.',
       'now run it!',
@@ -13,7 +13,7 @@ describe('a sentence ends', () => {
     ])
   })
 
-  test('after a wide stop without a space', () => {
+  test('after a full-width stop without a space', () => {
     expect(splitSentences('先跑测试。不要提交！好吗？')).toEqual(['先跑测试。', '不要提交！', '好吗？'])
   })
 
@@ -35,7 +35,7 @@ describe('a sentence ends', () => {
   })
 })
 
-describe('a sentence goes on', () => {
+describe('a sentence continues', () => {
   test.each([
     'Use a small window, e.g. 36,000 tokens, etc. and so on.',
     'Version 2.1.3 is in main.ts already.',
@@ -61,7 +61,7 @@ describe('a sentence goes on', () => {
 })
 
 describe('Markdown', () => {
-  test('list items, headings and table rows are sentences of their own, without their markers', () => {
+  test('list items, headings and table rows are separate sentences, without their markers', () => {
     const text =
       '# Rules\n- never push. ask first\n  more of it\n* [ ] tests\n1. one\n2) two\n> quoted\n| a | b |\n| c | d |\nend'
     expect(splitSentences(text)).toEqual([
@@ -87,16 +87,16 @@ describe('Markdown', () => {
   })
 })
 
-test('what has no letter goes with the sentence before it', () => {
+test('text without letters belongs to the sentence before it', () => {
   expect(splitSentences('Nice! 🎉\n---\nNext.')).toEqual(['Nice! 🎉 ---', 'Next.'])
   expect(splitSentences('---\n!!!')).toEqual([])
 })
 
-test('white space does not count', () => {
+test('white space does not matter', () => {
   expect(splitSentences('  Run   it.\r\nThen\tstop.  ')).toEqual(['Run it.', 'Then stop.'])
 })
 
-test('nothing but markers and white space is lost, in any text', () => {
+test('only markers and white space are lost, in any text', () => {
   const piece = fc.constantFrom(
     'a', 'B', '7', ' ', '\n', '.', '!', '?', '…', '。', '`', '```', '~~~', '(', ')', '- ', '1. ', '# ', '> ', '| ', 'e.g.', '\r\n', '界',
   ) // prettier-ignore
