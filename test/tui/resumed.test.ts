@@ -26,5 +26,5 @@ test.each([
   terminal.type('/model claude-haiku-4-5\r')
   const changed = await terminal.until(/context left.* · claude-haiku-4-5/)
   expect(changed.match(/point 100/g)).toHaveLength(1)
-  expect(changed).toContain('· the model is claude-haiku-4-5: asks ')
+  expect(changed).toContain('· the model is claude-haiku-4-5 (asks ')
 })

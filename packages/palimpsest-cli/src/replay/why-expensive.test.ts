@@ -1,21 +1,8 @@
-import type { TracedRequest } from 'palimpsest/replay'
 import { expect, test } from 'vitest'
 
+import { TRACED_REQUEST } from '../../../../test/kit/traced-request.ts'
 import { whyExpensive } from './why-expensive.ts'
 
-const REQUEST: TracedRequest = {
-  step: 3,
-  promptTokens: 90_000,
-  act: 'none',
-  readTokens: 1_000,
-  writtenTokens: 81_200,
-  uncachedTokens: 0,
-  outputTokens: 900,
-  explanation: { kind: 'hit', path: '' },
-  idleMs: 0,
-  dollars: 1,
-  callDollars: 0,
-}
 const CHANGED = { kind: 'changed', path: 'messages.3', lostTokens: 70_400 } as const
 const EXPIRED = { kind: 'expired', path: '', expiredMsAgo: 1, lostTokens: 80_000 } as const
 
@@ -43,6 +30,6 @@ test.each([
     '81K tokens written again: the cache had expired in a pause of 5 h, which it used to edit',
   ],
 ] as const)('an expensive step has a reason: %j', (difference, why) => {
-  const request = { ...REQUEST, ...difference }
+  const request = { ...TRACED_REQUEST, ...difference }
   expect(whyExpensive({ request, dollars: request.dollars + request.callDollars })).toBe(why)
 })

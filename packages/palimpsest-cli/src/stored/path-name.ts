@@ -11,6 +11,6 @@ const PATH_NAMES: { readonly [path in CompactionPath]: string } = {
 
 /** Where a summary comes from, in a user's words. Boundaries of other agents do not say. */
 export function pathName(path: string | undefined): string {
-  const known: { readonly [path: string]: string } = PATH_NAMES
-  return known[path ?? ''] ?? path ?? 'summary'
+  const known = Object.entries(PATH_NAMES).find(([name]) => name === path)
+  return known?.[1] ?? path ?? 'summary'
 }

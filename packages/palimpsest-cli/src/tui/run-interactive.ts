@@ -339,7 +339,7 @@ function greet(conversation: HostedConversation, { wishes, knows, ui, world, not
     ...pastLines(log(), { columns, rows: ui.rows() }, ui.ways.toAll),
   ]
   const changed = (): readonly StyledLine[] => [
-    ...noteLines(`the model is ${facts.model}: ${toPrintable(prepared.about)}`, 'plain', columns),
+    ...noteLines(`the model is ${facts.model} (${toPrintable(prepared.about)})`, 'plain', columns),
     [],
   ]
   const said = knows === 'nothing' ? start() : knows === 'conversation' ? changed() : []

@@ -29,7 +29,7 @@ export function waitForExpiryMs({ lastRequestAt, lifetime }: IdleMoment, now: nu
   return now >= expiresAt ? undefined : Math.max(0, expiresAt - BEFORE_EXPIRY_MS - now)
 }
 
-/** Compacts the session if the moment has come and it is long enough; otherwise returns it unchanged. */
+/** Compacts the session if the moment has come, it is long enough and nothing was undone; otherwise returns it unchanged. */
 export async function* compactBeforeExpiry(
   begin: Session,
   moment: IdleMoment,

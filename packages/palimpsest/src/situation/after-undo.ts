@@ -18,9 +18,21 @@ const NOTHING: Undone = { isAny: false, blocks: new Set() }
 
 const hasVoid = everInLog(({ kind }) => kind === 'void')
 
+/** A screen asks at every redraw. */
+const known = new WeakMap<View['log'], { readonly length: number; readonly undone: Undone }>()
+
 /** What was undone since the newest boundary in force. */
-export function undoneIn({ log, boundary }: Pick<View, 'log' | 'boundary'>): Undone {
+export function undoneIn(view: Pick<View, 'log' | 'boundary'>): Undone {
+  const { log } = view
   if (!hasVoid(log)) return NOTHING
+  const before = known.get(log)
+  if (before?.length === log.length) return before.undone
+  const undone = findUndone(view)
+  known.set(log, { length: log.length, undone })
+  return undone
+}
+
+function findUndone({ log, boundary }: Pick<View, 'log' | 'boundary'>): Undone {
   const since = boundary ? log.slice(log.indexOf(boundary.entry) + 1) : log
   if (!since.some(({ kind }) => kind === 'void')) return NOTHING
   const voided = voidedBy(log)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { TRACED_REQUEST } from '../../../../../test/kit/traced-request.ts'
 import type { MostExpensiveOfAll } from '../replay-document.ts'
 import { printMostExpensive } from './print-most-expensive.ts'
 
@@ -12,19 +13,7 @@ function mostExpensive(strategy: string, dollars: number, step = 6): MostExpensi
     session: 's.jsonl',
     dollars,
     medianDollars: 0.1,
-    request: {
-      step,
-      promptTokens: 90_000,
-      act: 'none',
-      readTokens: 1_000,
-      writtenTokens: 81_200,
-      uncachedTokens: 0,
-      outputTokens: 900,
-      explanation: { kind: 'hit', path: '' },
-      idleMs: 0,
-      dollars,
-      callDollars: 0,
-    },
+    request: { ...TRACED_REQUEST, step, dollars },
   }
 }
 

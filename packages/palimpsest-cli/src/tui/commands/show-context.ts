@@ -52,7 +52,7 @@ export async function showContext(place: CommandPlace): Promise<undefined> {
 /** Undoes a removal that the user picks. */
 export async function undoPicked(place: CommandPlace): Promise<undefined> {
   const { conversation, ui } = place
-  const removals = conversation.describe().removals.filter(({ layer }) => layer > 1)
+  const removals = conversation.describe().removals.filter(({ canUndo }) => canUndo)
   if (removals.length === 0) return note('nothing is left to undo', place)
   const items = removals.toReversed().map((removal) => ({ label: removalLabel(removal), value: removal.id }))
   const picked = await ui.pick({ title: 'Undo which removal? The newest comes first', items })
@@ -75,11 +75,11 @@ function removalLabel({ id, at, layer, what, tokens }: Removal): string {
 /** True if the view was changed; otherwise the list comes back. */
 async function actOn(removal: Removal, place: CommandPlace): Promise<boolean> {
   const { conversation, ui } = place
-  const { id, layer } = removal
+  const { id, layer, canUndo } = removal
   const isCompaction = layer > 2
   const items: readonly PickItem[] = [
     ...(layer > 1 ? [{ label: 'Show what was removed', letter: 's', value: 'show' }] : []),
-    ...(layer > 1 ? [{ label: 'Undo it', letter: 'u', value: 'undo' }] : []),
+    ...(canUndo ? [{ label: 'Undo it', letter: 'u', value: 'undo' }] : []),
     {
       label: isCompaction ? 'Restore one message, at the end' : 'Restore it, at the end',
       letter: 'b',
